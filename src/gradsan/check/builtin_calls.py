@@ -6,8 +6,9 @@ from typing import TypeGuard
 
 from gradsan.check.copied_values import deep_copy
 from gradsan.check.holding import held
+from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.kinds import is_a
-from gradsan.check.machine import FOLLOWED, LONGEST_UNROLLED, Call, Machine
+from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import bare, cut, result
 from gradsan.check.slots import attribute_name
 from gradsan.check.tables import entered
@@ -35,6 +36,7 @@ from gradsan.check.values import (
 from gradsan.knowledge.module_classes import module_class
 
 REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and reports what that may be
+_FOLLOWED = 2  # elements of what is not known in full
 _LONGEST_DEQUE = 8
 BUILTINS: dict[str, Callable[[Machine, Call], Value]] = {}
 
@@ -94,7 +96,7 @@ def _deque(machine: Machine, call: Call) -> Value:
     longest = call.named("iterable", "maxlen").get("maxlen", (NONE, None))[0]
     if longest is not NONE:
         known = whole_number(longest)
-        created.longest = FOLLOWED if known is None else max(1, min(known, _LONGEST_DEQUE))
+        created.longest = _FOLLOWED if known is None else max(1, min(known, _LONGEST_DEQUE))
     return created
 
 
@@ -103,7 +105,7 @@ def _range(machine: Machine, call: Call) -> Value:
     bounds = [each for each in map(whole_number, call.values) if each is not None]
     if bounds and len(bounds) == len(call.arguments) and 0 not in bounds[2:]:
         numbers = range(*bounds)
-        if len(numbers) <= FOLLOWED:
+        if len(numbers) <= _FOLLOWED:
             return Sequence(elements=[Const(value=each) for each in numbers])
         return Sequence(elements=_indices(bounds[0] if len(bounds) > 1 else 0), exact=False, length=len(numbers))
     from_zero = len(call.arguments) <= 1 or bounds[:1] == [0]
@@ -111,7 +113,7 @@ def _range(machine: Machine, call: Call) -> Value:
 
 
 def _indices(first: int) -> list[Value]:
-    return [Index(position=first + at, onwards=at == FOLLOWED - 1) for at in range(FOLLOWED)]
+    return [Index(position=first + at, onwards=at == _FOLLOWED - 1) for at in range(_FOLLOWED)]
 
 
 @entered(BUILTINS, "enumerate")

@@ -2,12 +2,17 @@
 
 import ast
 
+from gradsan.check import container_calls, library_calls, object_calls, unknown_calls
 from gradsan.check.function_calls import enter
 from gradsan.check.holding import OF_TENSORS, lacks
 from gradsan.check.machine import Call, Given, Machine
+from gradsan.check.object_calls import call_super
 from gradsan.check.tables import CALLEES, EXPRESSIONS, RECEIVERS, entered
 from gradsan.check.troubles import Misfit
 from gradsan.check.values import Function, Library, Method, Partial, Value, entries_of
+
+# With those that they load, they follow calls of every kind.
+KINDS = (container_calls, library_calls, object_calls, unknown_calls)
 
 
 @entered(EXPRESSIONS, ast.Call)
@@ -69,5 +74,7 @@ def call_partial(machine: Machine, partial: Partial, call: Call) -> Value:
 
 @entered(RECEIVERS, Library)
 def library_method(machine: Machine, library: Library, call: Call) -> Value:
-    """`torch.name(…)`."""
+    """`torch.name(…)`, `super().name(…)`."""
+    if library.path == "builtins.super":
+        return call_super(machine, call)
     return machine.call(machine.attribute(library, call.name, call.node), call)

@@ -7,11 +7,9 @@ from functools import lru_cache
 
 from gradsan.check.graph import Moment
 from gradsan.knowledge.effects import may_ask_for_pass
-from gradsan.knowledge.hints import HARMLESS
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import called_name, calls
 
-LOOKING = HARMLESS - {"step"}
 _MOST_FORCED = 6  # branches that are followed one by one
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,
@@ -43,12 +41,11 @@ class Met:
     passes: bool = False  # one of them has asked for a pass
 
     def add(self, choices: "Choices", *, passes: bool) -> None:
-        """What another path has met: without branches in which something is only looked at."""
+        """What another path has met."""
         self.passes |= passes
-        self.varying |= {node for node in choices.varying if not _only_looks(node)}
+        self.varying |= choices.varying
         for node, outcomes in choices.open_branches.items():
-            if not _only_looks(node):
-                self.taken.setdefault(node, set()).update(outcomes)
+            self.taken.setdefault(node, set()).update(outcomes)
 
 
 def policies(met: Met) -> Iterator[Policy]:
@@ -73,15 +70,6 @@ def policies(met: Met) -> Iterator[Policy]:
 
 def _is_open(branch: ast.AST, met: Met) -> bool:
     return len(met.taken[branch]) == 1 and (_concerns_graphs(branch) if met.passes else _leads_to_pass(branch))
-
-
-@lru_cache(maxsize=4096)
-def _only_looks(branch: ast.AST) -> bool:
-    """Whether nothing but prints and logs depends on a condition."""
-    if not isinstance(branch, ast.If):
-        return False
-    is_plain = all(isinstance(each, ast.Pass | ast.Expr) for each in (*branch.body, *branch.orelse))
-    return is_plain and all(called_name(each) in LOOKING or operation(called_name(each)).cuts for each in calls(branch))
 
 
 @lru_cache(maxsize=1024)

@@ -41,16 +41,12 @@ class Reader:
         for start, node in definitions(self.source.tree):
             if node not in self.entered and has_pass(node):
                 self._explore(start)
-        for start, node in callers(self.source, self.project) if self._has_more() else ():
+        for start, node in callers(self.source, self.project):
             if node not in self.entered:
                 before = list(self.shown.stopped)
                 self._explore(start)
                 self.shown.stopped = [*before, *of_its_own(start, self.shown.stopped[len(before) :])]
         return self.shown
-
-    def _has_more(self) -> bool:
-        """Whether there are functions that no path has entered."""
-        return any(node not in self.entered for _, node in definitions(self.source.tree))
 
     def _explore(self, start: Start) -> None:
         """All paths from one start, and what they show together."""

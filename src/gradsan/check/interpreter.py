@@ -1,39 +1,28 @@
-"""All handlers of the machine, and room for programs that are nested deeply."""
+"""The machine with all its handlers: whoever follows programs takes it from here."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gradsan.check import (
-    attributes,
-    binding,
-    calls,
-    checkpoint_calls,
-    container_calls,
-    items,
-    library_calls,
-    loops,
-    object_calls,
-    parts,
-    statements,
-    unknown_calls,
-)
+from gradsan.check import attributes, binding, calls, loops, parts, statements
+from gradsan.check.call_frames import Frame
+from gradsan.check.graph import Code
+from gradsan.check.machine import Machine
+from gradsan.check.values import Const
+from gradsan.source.file import Source
 
-# With those that they load, they fill all tables.
-HANDLERS = (
-    attributes,
-    binding,
-    calls,
-    checkpoint_calls,
-    container_calls,
-    items,
-    library_calls,
-    loops,
-    object_calls,
-    parts,
-    statements,
-    unknown_calls,
-)
+HANDLERS = (attributes, binding, calls, loops, parts, statements)  # with those that they load, they fill all tables
+
+
+def run_main(machine: Machine, source: Source) -> None:
+    """Follow the top level of a file, as a program."""
+    frame = Frame(Code(source.path, "<module>"), source)
+    frame.names["__name__"] = Const(value="__main__")
+    frame.names["__file__"] = Const(value=source.path)
+    machine.modules[source.path] = frame
+    machine.closed = True
+    with machine.within(frame):
+        machine.execute(source.tree.body)
 
 
 @contextmanager

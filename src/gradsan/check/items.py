@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from gradsan.check import slots
 from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
-from gradsan.check.machine import LONGEST_UNROLLED, NOWHERE, Call, Machine
+from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.tables import EXPRESSIONS, entered
 from gradsan.check.values import Const, Mapping, Sequence, Value, is_exact, key_of, length_of, ops_of, whole_number
 
+LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
 _Known = tuple[bool, int | None]  # whether all elements are known; how many there are, if that is
 _KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from gradsan.check.builtin_calls import builtin
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import bare, cut
-from gradsan.check.object_calls import call_super
 from gradsan.check.tables import CALLEES, entered
 from gradsan.check.torch_functions import torch_function
 from gradsan.check.torch_names import call_torch
@@ -30,11 +29,6 @@ def _standard(machine: Machine, path: str, call: Call) -> Value:
     return builtin(machine, _last(path), call) or _other(machine, path, call)
 
 
-def _inherited(machine: Machine, path: str, call: Call) -> Value:
-    """`super().name(…)`."""
-    return call_super(machine, call)
-
-
 def _relative(machine: Machine, path: str, call: Call) -> Value:
     """Libraries whose functions are called as those of torch are."""
     return torch_function(machine, _last(path), call)
@@ -54,7 +48,6 @@ def _other(machine: Machine, path: str, call: Call) -> Value:
 
 # What the names of a library are; the first that fits counts.
 _LIBRARIES: tuple[tuple[str | tuple[str, ...], Callable[[Machine, str, Call], Value]], ...] = (
-    ("builtins.super.", _inherited),
     (STANDARD, _standard),
     ("torch.", call_torch),
     (TENSOR_LIBRARIES, _relative),

@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun, redate
-from gradsan.check.machine import FOLLOWED, LONGEST_UNROLLED, Machine
+from gradsan.check.items import LONGEST_UNROLLED
+from gradsan.check.machine import Machine
 from gradsan.check.tables import STATEMENTS, entered
 from gradsan.check.values import Context, Instance, Layer, Sequence, Value, is_exact, length_of
 
+_FOLLOWED = 2  # iterations of a loop over what is not known
 _FEW = 8  # what they leave behind is not worth a word, where it is gone after them
 
 
@@ -34,7 +36,7 @@ def for_(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
 def while_(machine: Machine, node: ast.While) -> str | None:
     """Two iterations, as long as the condition is not known to be false."""
     run = LoopRun(machine.site(node))
-    return _followed(machine, run, node, FOLLOWED, lambda _: known_truth(machine, node.test) is not False, exact=False)
+    return _followed(machine, run, node, _FOLLOWED, lambda _: known_truth(machine, node.test) is not False, exact=False)
 
 
 def _followed(

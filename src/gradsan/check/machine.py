@@ -19,8 +19,6 @@ Given = tuple[Value, ast.expr | None]  # a value, and the expression that it cam
 
 NOWHERE = ast.Constant(None)  # the node of calls that no line of source makes
 PATIENCE = 12_000  # expressions of one path
-FOLLOWED = 2  # iterations of a loop over what is not known, and elements that stand for all
-LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
 
 
 class OutOfPatienceError(Exception):

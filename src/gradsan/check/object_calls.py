@@ -4,13 +4,14 @@ from gradsan.check.assumed_modules import as_module, call_assumed
 from gradsan.check.definitions import inner_pass
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import LIKELY
+from gradsan.check.layer_calls import new_layer
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.module_calls import as_compiled, module_method, run_hooks
 from gradsan.check.new_ops import result, untyped
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
-from gradsan.check.values import NONE, Class, Factory, Function, Instance, Layer, Library, Value
+from gradsan.check.values import NONE, Class, Factory, Function, Instance, Layer, Value
 from gradsan.knowledge.module_classes import BASES, creates_parameters
 
 
@@ -147,4 +148,4 @@ def layer_of(machine: Machine, cls: Class, call: Call) -> Value | None:
     """The layer that an object is which is built upon a class of torch.nn: `class Net(nn.Sequential)`."""
     layers = (each for each in cls.foreign_bases() if creates_parameters(each) and each not in BASES)
     found = next(layers, None)
-    return None if found is None else machine.call(Library(path=found), call)
+    return None if found is None else new_layer(machine, found.rpartition(".")[2], call)

@@ -4,7 +4,7 @@ import ast
 
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import DOUBTFUL, LIKELY, Op
-from gradsan.check.machine import FOLLOWED, Call, Machine
+from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import ITERABLES, WHOLES, entered
 from gradsan.check.values import (
@@ -22,6 +22,7 @@ from gradsan.knowledge.hints import OUTPUT_WORDS
 from gradsan.knowledge.tensors import operation
 
 _NAMED = ("ModuleDict", "ParameterDict")
+_FOLLOWED = range(2)  # elements of what is not known in full
 
 
 @entered(WHOLES, Tensor)
@@ -112,12 +113,12 @@ def instance_elements(machine: Machine, value: Instance, node: ast.expr) -> list
 @entered(ITERABLES, Tensor)
 def tensor_elements(machine: Machine, value: Tensor, node: ast.expr) -> list[Value]:
     """Two parts of it stand for all."""
-    return [machine.part(value, number, node) for number in range(FOLLOWED)]
+    return [machine.part(value, number, node) for number in _FOLLOWED]
 
 
 @entered(ITERABLES, Value)
 def unknown_elements(machine: Machine, value: Value, node: ast.expr) -> list[Value]:
     """Two things that have its graph, if it has one."""
     if value.op is None and not value.opaque:
-        return [Value() for _ in range(FOLLOWED)]
-    return [machine.part(value, ("element", number), node) for number in range(FOLLOWED)]
+        return [Value() for _ in _FOLLOWED]
+    return [machine.part(value, ("element", number), node) for number in _FOLLOWED]

@@ -3,11 +3,11 @@
 Whoever calls these, trains with them: a method again and again, or a trainer that back-propagates what it returns.
 """
 
-from gradsan.check.call_frames import Frame
 from gradsan.check.definitions import attributes_set
 from gradsan.check.function_calls import enter
-from gradsan.check.graph import Code, LoopRun, Op
+from gradsan.check.graph import LoopRun, Op
 from gradsan.check.imports import lazy_module, name_of
+from gradsan.check.interpreter import run_main
 from gradsan.check.leading_functions import Start
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.object_calls import construct
@@ -22,7 +22,7 @@ WHOLE_FILE: Start = ()
 def follow(machine: Machine, source: Source, start: Start) -> None:
     """Follow one path from a start: a function is called with unknown arguments, a method as if it trained."""
     if start == WHOLE_FILE:
-        _run(machine, source)
+        run_main(machine, source)
         return
     frame = lazy_module(machine, source)
     value = name_of(machine, frame, start[0])
@@ -34,17 +34,6 @@ def follow(machine: Machine, source: Source, start: Start) -> None:
                 method = members.get(name)
                 if isinstance(method, Function):
                     _train_with(machine, value, method)
-
-
-def _run(machine: Machine, source: Source) -> None:
-    """Follow the top level of a file, as a program."""
-    frame = Frame(Code(source.path, "<module>"), source)
-    frame.names["__name__"] = Const(value="__main__")
-    frame.names["__file__"] = Const(value=source.path)
-    machine.modules[source.path] = frame
-    machine.closed = True
-    with machine.within(frame):
-        machine.execute(source.tree.body)
 
 
 def kept(machine: Machine, start: Start) -> frozenset[Op]:

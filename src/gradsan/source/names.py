@@ -25,8 +25,6 @@ def _children(node: ast.AST) -> list[ast.AST]:
     """What `ast.iter_child_nodes` gives, in half the time: trees are walked more than anything else is done to them."""
     found: list[ast.AST] = []
     for name in node._fields:
-        if name == "ctx":  # how it is used, and nothing in it
-            continue
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [each for each in value if isinstance(each, ast.AST)]
