@@ -42,7 +42,7 @@ if sys.version_info >= (3, 14):
         ("layer(x)", CALLEES[Layer], "layer_calls"),
         ("torch.nn.Linear(3, 4)", CALLEES[Library], "library_calls"),
         ("my_function(x)", CALLEES[Function], "function_calls"),
-        ("MyClass(x)", CALLEES[Class], "object_calls"),
+        ("MyClass(x)", CALLEES[Class], "class_calls"),
         ("self.method(x)", RECEIVERS[Instance], "object_calls"),
         ("losses.append(x)", RECEIVERS[Sequence], "container_calls"),
         ("outputs.items()", RECEIVERS[Mapping], "container_calls"),

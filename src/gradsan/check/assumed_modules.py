@@ -33,8 +33,10 @@ def call_assumed(machine: Machine, layer: Layer, given: Several[Given], node: as
 
 def is_module_like(machine: Machine, value: Value) -> bool:
     """Whether its name, or what is asked of it elsewhere, says that it is a module."""
-    if value.layer is not None or type(value) is not Value:
-        return value.layer is not None
+    if value.layer is not None:
+        return True
+    if value.label is None or type(value) is not Value:
+        return False
     return last_name(value) in MODULE_NAMES or value.label in _proven(machine.frame.source)
 
 
@@ -51,8 +53,11 @@ def answers_as_module(machine: Machine, value: Value, call: Call) -> Value | Non
     if value.op is not None:
         return None
     if call.name == "zero_grad":
+        machine.world.clear(leaves_of(as_module(value)))
         machine.world.clear([leaf for leaf in machine.world.reached() if leaf.assumed])
         return Value()
+    if call.name in ("forward", "__call__") and is_module_like(machine, value):
+        return call_assumed(machine, as_module(value), call.given, call.node)
     if call.name not in METHODS or not (call.name in PROOF or is_module_like(machine, value)):
         return None
     answer = module_method(machine, as_module(value), call)

@@ -39,7 +39,7 @@ def library_attribute(machine: Machine, library: Library, name: str, node: ast.e
     """`torch.nn`, or a name of a file of the user's."""
     inner = f"{library.path}.{name}"
     if library.file is None:
-        return Library(path=inner)
+        return library.attributes.get(name) or Library(path=inner)
     return name_in(machine, library.file, name) or Library(path=inner, file=locate_import(library.file, name, 1))
 
 
@@ -54,10 +54,12 @@ def instance_attribute(machine: Machine, instance: Instance, name: str, node: as
         return _member_function(machine, instance, found, name, node)
     if found is not None:
         return found
-    if name == "training":
+    if name == "training" and instance.cls.is_module:
         return Const(value=True)  # as long as nobody calls `eval()`
     if name == "__dict__":
         return Mapping(entries=instance.attributes, exact=False)  # type: ignore[arg-type] # what is set in one is in the other
+    if name.startswith("__"):
+        return instance.cls if name == "__class__" else Value()
     if isinstance(instance.base, Layer):
         return layer_attribute(machine, instance.base, name, node)
     instance.guessed.add(name)
@@ -88,6 +90,10 @@ def layer_attribute(machine: Machine, layer: Layer, name: str, node: ast.expr) -
         return child
     if name in ("weight", "bias") and layer.leaf is not None:
         return Tensor(leaf=layer.leaf, part=name)
+    if name in ("module", "_orig_mod"):
+        return layer
+    if layer.assumed and not name.startswith("_") and name not in layer.attributes:
+        layer.attributes[name] = Value(label=f"{layer.label}.{name}", created=machine.site(node))
     return layer.attributes.get(name) or Method(receiver=layer, name=name)
 
 
@@ -104,6 +110,8 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: ast.expr)
             return bare
         case "grad_fn":
             return Value(of=value)
+        case "requires_grad" if value.differentiable:
+            return Const(value=True)
     row = operation(name)
     if row.graph == "describes":
         return Value()

@@ -52,7 +52,10 @@ def assign_attribute(machine: Machine, target: ast.Attribute, value: Value) -> N
     gather_total(machine, target, owner.attributes.get(name), value)
     machine.world.stores(name)
     special = SPECIAL.get(name)
-    if special is None or not special(machine, owner, value, target):
+    handled = special is not None and special(machine, owner, value, target)
+    if not handled and isinstance(owner, Tensor):
+        return
+    if not handled:
         _note_exchange(machine, owner.attributes.get(name), value, target)
         _store(owner, name, value)
     _christen(f"self.{name}" if isinstance(owner, Instance) else name, value)
@@ -67,6 +70,10 @@ def _note_exchange(machine: Machine, held: Value | None, value: Value, node: ast
 
 
 def _store(owner: Value, name: str, value: Value) -> None:
+    if isinstance(owner, Layer):
+        owner.children = [(own, child) for own, child in owner.children if own != name]
+        owner.children.append((name, value))
+        return
     owner.attributes[name] = value
     if isinstance(owner, Instance):
         owner.guessed.discard(name)
@@ -79,14 +86,14 @@ SPECIAL: dict[str, Callable[[Machine, Value, Value, ast.Attribute], bool]] = {}
 @entered(SPECIAL, "donated_buffer")
 def _keep_buffers(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
     """`torch._functorch.config.donated_buffer = False`."""
-    machine.world.donates = not is_false(value)
+    machine.world.donates = machine.world.donates and not is_false(value)
     return False
 
 
 @entered(SPECIAL, "grad")
 def _set_gradient(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
     """`p.grad = None` clears; any other value is a gradient that somebody has worked out."""
-    if owner.leaf is not None:
+    if isinstance(owner, Tensor) and owner.leaf is not None:
         machine.world.clear([owner.leaf])
         owner.leaf.reached |= value is not NONE
     return True
@@ -95,9 +102,10 @@ def _set_gradient(machine: Machine, owner: Value, value: Value, node: ast.Attrib
 @entered(SPECIAL, "data")
 def _set_data(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
     """`p.data = p.data - …`: other values in a parameter."""
-    if isinstance(owner, Tensor) and owner.leaf is not None:
-        machine.world.update(owner.leaf, machine.site(node), counted=False, certain=machine.is_certain)
-    return isinstance(owner, Tensor)
+    if not isinstance(owner, Tensor) or owner.leaf is None:
+        return False
+    machine.world.update(owner.leaf, machine.site(node), counted=False, certain=machine.is_certain)
+    return True
 
 
 @entered(SPECIAL, "requires_grad")
@@ -139,6 +147,9 @@ def _set_entry(machine: Machine, owner: Mapping, target: ast.Subscript, value: V
 
 
 def _set_element(machine: Machine, owner: Sequence, target: ast.Subscript, value: Value) -> None:
+    if isinstance(target.slice, ast.Slice):
+        owner.elements = list(value.elements) if isinstance(value, Sequence) else [value]
+        return
     slot = machine.evaluate(target.slice)
     position = owner.position(slot)
     if owner.elements:

@@ -1,10 +1,9 @@
 """Built-in functions and the standard library, as far as graphs pass through them: `sum(losses)`, `zip(xs, ys)`."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeGuard
 
-from gradsan.check.copied_values import deep_copy
+from gradsan.check.copied_values import deep_copy, shallow_copy
 from gradsan.check.holding import held
 from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.kinds import is_a
@@ -17,6 +16,7 @@ from gradsan.check.values import (
     NONE,
     Class,
     Const,
+    Context,
     Factory,
     Index,
     Instance,
@@ -50,7 +50,7 @@ def builtin(machine: Machine, name: str, call: Call) -> Value | None:
 @entered(BUILTINS, "float", "int", "bool", "complex")
 def _number(machine: Machine, call: Call) -> Value:
     value = call.first
-    if isinstance(value, Const) and isinstance(value.value, int | float):
+    if isinstance(value, Const) and call.name in ("int", "float") and isinstance(value.value, int | float):
         return value
     if not isinstance(value, Tensor) and not ops_of(value):
         return Value()
@@ -80,7 +80,7 @@ def _revealed(machine: Machine, call: Call) -> Value:
 def _dict(machine: Machine, call: Call) -> Value:
     created = Mapping(entries={key: value for key, (value, _) in call.keywords.items()}, born=machine.world.moment)
     created.entries = entries_of(call.first) | created.entries
-    created.exact = not call.arguments or is_exact(call.first)
+    created.exact = not call.arguments or (isinstance(call.first, Mapping) and call.first.exact)
     return created
 
 
@@ -97,6 +97,7 @@ def _deque(machine: Machine, call: Call) -> Value:
     if longest is not NONE:
         known = whole_number(longest)
         created.longest = _FOLLOWED if known is None else max(1, min(known, _LONGEST_DEQUE))
+        created.attributes["maxlen"] = longest
     return created
 
 
@@ -231,10 +232,28 @@ def _isinstance(machine: Machine, call: Call) -> Value:
     return Value() if None in outcomes else Const(value=False)
 
 
+@entered(BUILTINS, "type")
+def _type(machine: Machine, call: Call) -> Value:
+    match call.first:
+        case Instance(cls=cls):
+            return cls
+        case Sequence(kind="tuple" | "set" as kind):
+            return Library(path=f"builtins.{kind}")
+        case Sequence():
+            return Library(path="builtins.list")
+        case Mapping():
+            return Library(path="builtins.dict")
+        case Tensor():
+            return Library(path="torch.Tensor")
+    return Value()
+
+
 @entered(BUILTINS, "getattr")
 def _getattr(machine: Machine, call: Call) -> Value:
     name = attribute_name(machine, call.arguments[1]) if len(call.arguments) > 1 else None
     match call.values:
+        case [Instance() as owner, Const(), default] if name is not None and not _has(owner, name):
+            return default
         case [owner, Const(), *_] if name is not None:
             return machine.attribute(owner, name, call.node)
         case [owner, *_] if name in owner.attributes:
@@ -296,14 +315,21 @@ def _deepcopy(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "replace")
 def _replace(machine: Machine, call: Call) -> Value:
-    value, changed = call.first, {key: each for key, (each, _) in call.keywords.items()}
-    return replace(value, attributes=value.attributes | changed) if isinstance(value, Instance) else value
+    value = shallow_copy(call.first)
+    value.attributes |= {key: each for key, (each, _) in call.keywords.items()}
+    return value
 
 
 @entered(BUILTINS, "field")
 def _field(machine: Machine, call: Call) -> Value:
-    factory = call.keyword("default_factory") or Value()
-    return call.keyword("default") or Factory(function=factory)
+    factory = call.keyword("default_factory")
+    default = call.keyword("default")
+    return default or (Value() if factory is None else Factory(function=factory))
+
+
+@entered(BUILTINS, "nullcontext")
+def _nullcontext(machine: Machine, call: Call) -> Value:
+    return Context(given=call.first)
 
 
 @entered(BUILTINS, "super")

@@ -34,7 +34,7 @@ class Frame:
     @property
     def is_module(self) -> bool:
         """Whether these are the names of a file."""
-        return self.outer is None
+        return self.outer is None and self.function is None
 
     def is_in_forward(self) -> bool:
         """Whether the forward of a module is under way."""

@@ -2,17 +2,17 @@
 
 import ast
 
-from gradsan.check import container_calls, library_calls, object_calls, unknown_calls
+from gradsan.check import checkpoint_calls, container_calls, library_calls, object_calls, recording_calls
 from gradsan.check.function_calls import enter
 from gradsan.check.holding import OF_TENSORS, lacks
+from gradsan.check.inherited_calls import call_super
 from gradsan.check.machine import Call, Given, Machine
-from gradsan.check.object_calls import call_super
 from gradsan.check.tables import CALLEES, EXPRESSIONS, RECEIVERS, entered
 from gradsan.check.troubles import Misfit
-from gradsan.check.values import Function, Library, Method, Partial, Value, entries_of
+from gradsan.check.values import Function, Library, Mapping, Method, Partial, Value, is_exact, ops_of
 
 # With those that they load, they follow calls of every kind.
-KINDS = (container_calls, library_calls, object_calls, unknown_calls)
+KINDS = (checkpoint_calls, container_calls, library_calls, object_calls, recording_calls)
 
 
 @entered(EXPRESSIONS, ast.Call)
@@ -21,9 +21,7 @@ def call_expression(machine: Machine, node: ast.Call) -> Value:
     if isinstance(node.func, ast.Attribute):
         receiver = machine.evaluate(node.func.value)
         call = Call(node, _arguments(machine, node.args), _keywords(machine, node.keywords), node.func.attr)
-        if call.name in OF_TENSORS:
-            _note_misfit(machine, receiver, call.name, node)
-        return machine.call_method(receiver, call)
+        return _method(machine, receiver, call)
     callee = machine.evaluate(node.func)
     return machine.call(callee, Call(node, _arguments(machine, node.args), _keywords(machine, node.keywords)))
 
@@ -33,25 +31,39 @@ def _arguments(machine: Machine, nodes: list[ast.expr]) -> list[Given]:
     for each in nodes:
         value = machine.evaluate(each)
         if isinstance(each, ast.Starred):
-            arguments += [(one, each.value) for one in machine.elements(value, each)]
+            arguments += [(one, each.value) for one in _unpacked(machine, value, each)]
         else:
             arguments.append((value, each))
     return arguments
+
+
+def _unpacked(machine: Machine, value: Value, node: ast.expr) -> list[Value]:
+    return machine.elements(value, node) if is_exact(value) or value.op is None else [value]
 
 
 def _keywords(machine: Machine, nodes: list[ast.keyword]) -> dict[str, Given]:
     keywords: dict[str, Given] = {}
     for keyword in nodes:
         value = machine.evaluate(keyword.value)
-        named = entries_of(value) if keyword.arg is None else {keyword.arg: value}
-        keywords |= {key: (each, keyword.value) for key, each in named.items() if isinstance(key, str)}
+        if keyword.arg is not None:
+            keywords[keyword.arg] = (value, keyword.value)
+        elif isinstance(value, Mapping):
+            keywords |= {key: (each, keyword.value) for key, each in value.entries.items() if isinstance(key, str)}
+        elif ops_of(value):
+            keywords["**"] = (value, keyword.value)
     return keywords
 
 
-def _note_misfit(machine: Machine, receiver: Value, name: str, node: ast.Call) -> None:
+def _method(machine: Machine, receiver: Value, call: Call) -> Value:
+    if call.name in OF_TENSORS:
+        _note_misfit(machine, receiver, call)
+    return machine.call_method(receiver, call)
+
+
+def _note_misfit(machine: Machine, receiver: Value, call: Call) -> None:
     """Note that what a method of tensors is called on has no such method, or may have none."""
-    lacking = lacks(receiver, name)
-    if lacking is not False:
+    lacking, node = lacks(receiver, call.name), call.node
+    if lacking is not False and isinstance(node, ast.Call):
         misfit = Misfit(machine.frame.code.file, node.lineno, ast.unparse(node.func), bool(lacking))
         machine.world.misfits.add(misfit)
 
@@ -61,7 +73,7 @@ def call_bound(machine: Machine, method: Method, call: Call) -> Value:
     """A method that was taken from its object before."""
     if isinstance(method.function, Function):
         return enter(machine, method.function, call, method.receiver)
-    return machine.call_method(method.receiver, call._replace(name=method.name))
+    return _method(machine, method.receiver, call._replace(name=method.name))
 
 
 @entered(CALLEES, Partial)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gradsan.check.graph import Moment
-from gradsan.knowledge.effects import may_ask_for_pass
+from gradsan.knowledge.effects import may_ask_for_pass, touches_gradients
+from gradsan.knowledge.hints import CUTTING_WORDS, RESET_WORDS
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import called_name, calls
 
@@ -80,8 +81,13 @@ def _leads_to_pass(branch: ast.AST) -> bool:
 
 @lru_cache(maxsize=1024)
 def _concerns_graphs(branch: ast.AST) -> bool:
-    """Whether one of its sides may ask for a pass, or cuts."""
-    return _leads_to_pass(branch) or any(operation(called_name(each)).cuts for each in calls(branch))
+    """Whether one of its sides asks for a pass, steps, clears, cuts or resets."""
+    return any(_changes_lives(called_name(each).lower()) for each in calls(branch))
+
+
+def _changes_lives(name: str) -> bool:
+    is_known = may_ask_for_pass(name) or touches_gradients(name) or operation(name).cuts
+    return is_known or any(word in name for word in (*CUTTING_WORDS, *RESET_WORDS))
 
 
 @dataclass(slots=True)
@@ -104,7 +110,7 @@ class Choices:
         if where in self.known:
             decided = self.known[where] == positive
         else:
-            decided = self._fresh(node, unlikely=unlikely, turned=varies and moment[-1][1] > 1)
+            decided = self._fresh(node, test, unlikely=unlikely, turned=varies and moment[-1][1] > 1)
             decided = self._consistent(test, decided, where)
             self.known[where] = decided == positive
         self.open_branches.setdefault(node, set()).add(decided)
@@ -114,11 +120,12 @@ class Choices:
         """Whether something that may raise does: in the second iteration of a path that turns."""
         return self.policy.turns and bool(moment) and moment[-1][1] > 1
 
-    def _fresh(self, node: ast.AST, *, unlikely: bool, turned: bool) -> bool:
+    def _fresh(self, node: ast.AST, test: ast.expr, *, unlikely: bool, turned: bool) -> bool:
         for forced, holds in self.policy.forced:
             if forced is node:
                 return holds
-        usual = not unlikely
+        is_given = _is_given(test)
+        usual = not unlikely if is_given is None else is_given
         if self.policy.turns and turned:
             usual = not usual
         return usual == self.policy.usual
@@ -138,7 +145,26 @@ class Choices:
 def leads_out(body: list[ast.stmt]) -> bool:
     """Whether a branch ends the iteration, the call or the program."""
     last = body[-1] if body else None
-    return isinstance(last, ast.Raise | ast.Continue | ast.Break | ast.Return)
+    if isinstance(last, ast.Raise | ast.Continue | ast.Break | ast.Return):
+        return True
+    match last:
+        case ast.Expr(ast.Call(ast.Attribute(attr="exit" | "_exit" | "skip" | "fail") | ast.Name("exit" | "quit"))):
+            return True
+    return False
+
+
+def _is_given(test: ast.expr) -> bool | None:
+    """Whether it asks for what is not None, and not for None; None: neither.
+
+    What is unknown is hardly ever None: then it was left out of a call that cannot be seen.
+    """
+    match test:
+        case ast.UnaryOp(ast.Not(), operand):
+            inner = _is_given(operand)
+            return None if inner is None else not inner
+        case ast.Compare(_, [ast.Is() | ast.IsNot() as operator], [ast.Constant(None)]):
+            return isinstance(operator, ast.IsNot)
+    return None
 
 
 @lru_cache(maxsize=4096)

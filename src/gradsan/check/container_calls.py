@@ -91,6 +91,17 @@ def _pop(machine: Machine, value: Sequence, call: Call) -> Value:
     return value.elements.pop(0 if first else -1) if value.elements else Value()
 
 
+@entered(SEQUENCES, "copy")
+def _copy(machine: Machine, value: Sequence, call: Call) -> Value:
+    return Sequence(elements=list(value.elements), exact=value.exact, kind=value.kind)
+
+
+@entered(SEQUENCES, "remove")
+def _remove(machine: Machine, value: Sequence, call: Call) -> Value:
+    del value.elements[:1]
+    return NONE
+
+
 @entered(SEQUENCES, "index", "count")
 def _number(machine: Machine, value: Sequence, call: Call) -> Value:
     return Value()
@@ -128,6 +139,11 @@ def _clear_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
     value.entries.clear()
     value.exact = True
     return NONE
+
+
+@entered(MAPPINGS, "copy")
+def _copy_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
+    return Mapping(entries=dict(value.entries), exact=value.exact, born=machine.world.moment)
 
 
 @entered(MAPPINGS, "get")

@@ -1,10 +1,21 @@
 """Copies of values: a copied module has parameters of its own."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gradsan.check.graph import Leaf
 from gradsan.check.tables import entered
-from gradsan.check.values import Instance, Layer, Tensor, Value
+from gradsan.check.values import Instance, Layer, Mapping, Sequence, Tensor, Value
+
+
+def shallow_copy(value: Value) -> Value:
+    """Another object with the same attributes."""
+    if isinstance(value, Instance):
+        return replace(
+            value, op=None, created=None, attributes=dict(value.attributes), items={}, running=False, guessed=set()
+        )
+    return value
+
 
 COPIES: dict[type[Value], Callable[..., Value]] = {}  # (value, known)
 
@@ -30,6 +41,17 @@ def _instance(value: Instance, known: dict[int, Value]) -> Value:
     known[id(value)] = created
     created.attributes = {name: deep_copy(each, known) for name, each in value.attributes.items()}
     return created
+
+
+@entered(COPIES, Sequence)
+def _sequence(value: Sequence, known: dict[int, Value]) -> Value:
+    elements = [deep_copy(each, known) for each in value.elements]
+    return Sequence(elements=elements, exact=value.exact, kind=value.kind, longest=value.longest)
+
+
+@entered(COPIES, Mapping)
+def _mapping(value: Mapping, known: dict[int, Value]) -> Value:
+    return Mapping(entries={key: deep_copy(each, known) for key, each in value.entries.items()}, exact=value.exact)
 
 
 @entered(COPIES, Tensor)

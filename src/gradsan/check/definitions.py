@@ -10,7 +10,6 @@ from gradsan.source.names import calls, dotted, nodes
 
 _TUPLES = ("NamedTuple", "TypedDict")
 _RECORDS = ("dataclass", "define", "frozen")
-_KEEPING = frozenset({"retain_graph", "create_graph"})
 
 
 def class_frame(outer: Frame, node: ast.ClassDef) -> Frame:
@@ -36,7 +35,9 @@ def is_abstract(node: ast.AST) -> bool:
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     match [each for each in node.body if not _is_constant(each)]:
-        case [] | [ast.Raise() | ast.Pass()]:
+        case []:
+            return True
+        case [ast.Raise() | ast.Pass()]:
             return node.name != "__init__"
     return False
 
@@ -60,7 +61,7 @@ def inner_pass(cls: Class) -> InnerPass | None:
         return None
     passes = [each for each in calls(backward.node) if _is_pass(each, backward.node)]
     passes.sort(key=lambda each: (each.lineno, each.col_offset))
-    freeing = [each for each in passes if _KEEPING.isdisjoint(keyword.arg for keyword in each.keywords)]
+    freeing = [each for each in passes if not any(_keeps(keyword) for keyword in each.keywords)]
     if not freeing:
         return None
     code = Code(backward.source.path, f"{cls.node.name}.backward")
@@ -73,6 +74,11 @@ def _is_pass(call: ast.Call, function: ast.AST) -> bool:
     context = names[0].arg if names else "ctx"
     kept = bool(call.args) and dotted(call.args[0]).startswith(f"{context}.")
     return kept and dotted(call.func).endswith(("autograd.grad", "autograd.backward"))
+
+
+def _keeps(keyword: ast.keyword) -> bool:
+    wanted = keyword.arg in ("retain_graph", "create_graph")
+    return wanted and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
 
 
 def fields_of(cls: Class) -> tuple[str, ...]:

@@ -87,11 +87,13 @@ def _changed_name(node: ast.AST) -> str | None:
             changed: ast.expr = target
         case ast.Subscript():
             changed = node
+        case ast.Call(keywords=[*_, ast.keyword(arg="out", value=value)]):
+            changed = value
         case ast.Call(func=ast.Attribute(value=value)):
             changed = value
         case _:
             return None
-    while isinstance(changed, ast.Subscript):
+    while isinstance(changed, ast.Subscript) or (isinstance(changed, ast.Attribute) and changed.attr == "data"):
         changed = changed.value
     return ast.unparse(changed) if isinstance(changed, ast.Name | ast.Attribute) else None
 

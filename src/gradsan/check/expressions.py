@@ -26,6 +26,7 @@ from gradsan.check.values import (
 )
 from gradsan.source.tree import STRINGS_OF_PARTS
 
+_BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
 _KINDS: dict[type[ast.expr], str] = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}
 
 
@@ -44,7 +45,11 @@ def name(machine: Machine, node: ast.Name) -> Value:
         return near
     home = frame.home_of(node.id) or machine.modules.get(frame.source.path)
     known = None if home is None else name_of(machine, home, node.id)
-    return known or Library(path=f"builtins.{node.id}")
+    if known is not None:
+        return known
+    if node.id in _BUILTIN_CONSTANTS:
+        return Const(value=_BUILTIN_CONSTANTS[node.id])
+    return Library(path=f"builtins.{node.id}")
 
 
 @entered(EXPRESSIONS, ast.Attribute)
@@ -82,7 +87,7 @@ def boolean(machine: Machine, node: ast.BoolOp) -> Value:
     for each in node.values[:-1]:
         value = machine.evaluate(each)
         known = value.truth
-        if known is None and not (stops_at and isinstance(value, Tensor)):
+        if known is None and not (stops_at and (ops_of(value) or isinstance(value, Tensor))):
             return Value(created=machine.site(node))
         if known is None or known == stops_at:
             return value

@@ -8,8 +8,9 @@ from gradsan.check.definitions import is_abstract, yields
 from gradsan.check.graph import DOUBTFUL, LIKELY, SURE, Code, Cut
 from gradsan.check.machine import Call, GivenUpError, Machine, Watched
 from gradsan.check.new_ops import result
-from gradsan.check.tables import CALLEES, entered
+from gradsan.check.tables import CALLEES, RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
+from gradsan.check.unknown_calls import unknown_method
 from gradsan.check.values import (
     NONE,
     Function,
@@ -78,6 +79,15 @@ def _patiently(machine: Machine, function: Function, source: Source, call: Call,
             raise
     machine.project.given_up.add(function.node)
     return unknown_call(machine, _name(function), call)
+
+
+@entered(RECEIVERS, Function)
+def function_method(machine: Machine, function: Function, call: Call) -> Value:
+    """`function.cache_clear()`."""
+    if call.name != "cache_clear":
+        return unknown_method(machine, function, call)
+    function.remembered = {} if function.remembered is not None else None
+    return NONE
 
 
 def _is_followed(machine: Machine, function: Function) -> bool:

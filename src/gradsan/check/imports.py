@@ -127,7 +127,16 @@ def _binders(source: Source) -> dict[str, tuple[ast.stmt, ...]]:
 
 def _bound_by(statement: ast.stmt) -> Iterator[str]:
     """The names that a statement binds, and those of the objects whose attributes or items it sets."""
+    if _is_main_guard(statement):
+        return
     yield from bound_inside(statement)
     inside = () if isinstance(statement, SCOPES) else nodes(statement, into_functions=False)
     targets = (target for node in inside if isinstance(node, ast.Assign) for target in node.targets)
     yield from (each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def _is_main_guard(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.If(test=ast.Compare(left=ast.Name("__name__"))):
+            return True
+    return False

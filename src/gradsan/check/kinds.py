@@ -1,7 +1,8 @@
 """Whether a value is of a kind, as `isinstance` asks."""
 
-from gradsan.check.values import Class, Const, Instance, Library, Mapping, Sequence, Tensor, Value
+from gradsan.check.values import Class, Const, Instance, Layer, Library, Mapping, Sequence, Tensor, Value
 
+_NO_TENSORS = frozenset("Number Real int float str bool list tuple dict".split())
 _TENSORS = ("Tensor", "Variable")
 _PARAMETERS = (*_TENSORS, "Parameter")
 _NUMBERS = ("float", "int", "Number", "Real")
@@ -14,7 +15,11 @@ def is_a(value: Value, kind: Value) -> bool | None:
     if isinstance(kind, Class):
         return _is_instance(value, kind)
     name = kind.path.rpartition(".")[2] if isinstance(kind, Library) else ""
+    if value.op is not None and name in _NO_TENSORS:
+        return False
     names = _names_of(value)
+    if names is None and value.op is not None and name in _TENSORS:
+        return True  # what is one op is taken for a tensor everywhere
     return None if names is None else name in names
 
 
@@ -33,6 +38,8 @@ def _names_of(value: Value) -> tuple[str, ...] | None:
             return type(known).__name__, "Number", "Real"
         case Const(value=known):
             return (type(known).__name__,)
+        case Layer(kind=own, assumed=False):
+            return own, "Module"
     return None
 
 

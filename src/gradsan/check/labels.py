@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 
 from gradsan.check.call_frames import Frame
 from gradsan.check.graph import Label, Op
-from gradsan.check.values import Instance, Mapping, Sequence, Value, ops_of
+from gradsan.check.values import Const, Instance, Mapping, Sequence, Value, key_of, ops_of
 
+_LONGEST = 40  # characters of an expression that still reads as a name
+_WHOLE = ("argument", "item")  # what holds the item is named after the whole
 # Where names are looked for in other expressions.
 _PARTS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Tuple: ("elts",),
@@ -51,11 +53,11 @@ def _of_attribute(expression: ast.Attribute, frame: Frame, op: Op) -> Label | No
 
 def _of_item(expression: ast.Subscript, frame: Frame, op: Op) -> Label | None:
     """The item, where it is one of a container that has a name here; else the whole."""
-    whole = label_of(expression.value, frame, op)
+    whole, text = label_of(expression.value, frame, op), ast.unparse(expression)
     is_container = isinstance(peek(expression.value, frame), Sequence | Mapping)
     if whole is None or not is_container or _is_given(expression.value, frame):
         return whole
-    return Label(ast.unparse(expression), "item")
+    return whole if whole.holder in _WHOLE or len(text) > _LONGEST else Label(text, "item")
 
 
 def _is_given(expression: ast.expr, frame: Frame) -> bool:
@@ -66,7 +68,7 @@ def _is_given(expression: ast.expr, frame: Frame) -> bool:
 
 
 def peek(expression: ast.expr, frame: Frame) -> Value | None:
-    """The value of a name or an attribute, without doing anything."""
+    """The value of a name, an attribute or an item, without doing anything."""
     match expression:
         case ast.Name(name):
             home = frame.home_of(name)
@@ -74,7 +76,19 @@ def peek(expression: ast.expr, frame: Frame) -> Value | None:
         case ast.Attribute(value, name):
             owner = peek(value, frame)
             return None if owner is None else owner.attributes.get(name)
+        case ast.Subscript(value, index):
+            return _item(peek(value, frame), index, frame)
     return None
+
+
+def _item(owner: Value | None, index: ast.expr, frame: Frame) -> Value | None:
+    at = Const(value=index.value) if isinstance(index, ast.Constant) else peek(index, frame)
+    if not isinstance(owner, Sequence | Mapping) or not isinstance(at, Const):
+        return owner if not isinstance(owner, Mapping) else None
+    if isinstance(owner, Mapping):
+        return owner.entries.get(key_of(at))
+    position = owner.position(at)
+    return owner if position is None else owner.elements[position]
 
 
 def _of_name(expression: ast.Name, frame: Frame, op: Op) -> Label | None:

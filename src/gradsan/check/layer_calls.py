@@ -2,14 +2,16 @@
 
 import ast
 from collections.abc import Sequence as Several
+from dataclasses import replace
 
+from gradsan.check.assumed_modules import call_assumed
 from gradsan.check.graph import Leaf, Storage
 from gradsan.check.machine import Call, Given, Machine
-from gradsan.check.module_calls import as_compiled, module_method, run_hooks
+from gradsan.check.module_calls import after_forward, as_compiled, module_method
 from gradsan.check.new_ops import result
 from gradsan.check.tables import CALLEES, RECEIVERS, TORCH, entered
 from gradsan.check.unfollowed import unknown_call
-from gradsan.check.values import Const, Layer, Mapping, Sequence, Tensor, Value, has_graph, is_false
+from gradsan.check.values import Const, Instance, Layer, Mapping, Sequence, Tensor, Value, has_graph, is_false
 from gradsan.knowledge.module_classes import is_loss, module_class
 
 
@@ -46,14 +48,20 @@ def _children(kind: str, values: list[Value]) -> list[tuple[str, Value]]:
 def call_layer(machine: Machine, layer: Layer, call: Call) -> Value:
     """The output of a layer, after its hooks have seen it."""
     value = as_compiled(machine, layer, _output(machine, layer, call.given, call.node), call.node)
-    run_hooks(machine, layer, call.given, value, call.node)
-    return value
+    if not layer.hooks:
+        return value
+    with machine.within(replace(machine.frame, receiver=Instance(running=True))):
+        return after_forward(machine, layer, call.given, value, call.node)
 
 
 def _output(machine: Machine, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
+    if layer.assumed:
+        return call_assumed(machine, layer, given, node)
     if layer.kind == "Sequential":
         return _chain(machine, layer, given, node)
     row = module_class(layer.kind)
+    if row.holds:
+        return Value()
     leaves = [layer.leaf] if layer.leaf is not None else []
     entering = any(has_graph(value) for value, _ in given)
     # Loops are followed for two iterations: the state of the first is data, that of any later one has a graph.
@@ -106,12 +114,20 @@ def layer_method(machine: Machine, layer: Layer, call: Call) -> Value:
 
 def _container_method(machine: Machine, layer: Layer, call: Call) -> Value | None:
     match call.name:
-        case "append" | "insert":
-            layer.children += [(str(len(layer.children)), each) for each in call.values[-1:]]
-            return layer
+        case "append" | "insert" if call.arguments:
+            return _extend(layer, call.values[-1:])
+        case "extend" if call.arguments:
+            return _extend(layer, machine.elements(call.values[0], call.node))
         case "items":
             pairs = [Sequence(elements=[Const(value=key), each], kind="tuple") for key, each in layer.children]
             return Sequence(elements=[*pairs])
         case "values":
             return Sequence(elements=[each for _, each in layer.children])
+        case "keys":
+            return Sequence(elements=[Const(value=key) for key, _ in layer.children])
     return None
+
+
+def _extend(layer: Layer, added: list[Value]) -> Layer:
+    layer.children += [(str(at), each) for at, each in enumerate(added, len(layer.children))]
+    return layer

@@ -5,12 +5,16 @@ from collections.abc import Callable
 from gradsan.check.builtin_calls import builtin
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import bare, cut
+from gradsan.check.optimizer_calls import new_optimizer, new_scaler
 from gradsan.check.tables import CALLEES, entered
 from gradsan.check.torch_functions import torch_function
 from gradsan.check.torch_names import call_torch
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Library, Value, has_graph
-from gradsan.knowledge.libraries import NUMBER_LIBRARIES, STANDARD, TENSOR_LIBRARIES
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.libraries import NUMBER_LIBRARIES, OPTIMIZER_PACKAGES, STANDARD, TENSOR_LIBRARIES
+
+_PARALLEL = ("DistributedDataParallel", "DataParallel", "DDP")
 
 
 @entered(CALLEES, Library)
@@ -42,7 +46,17 @@ def _numbers(machine: Machine, path: str, call: Call) -> Value:
     return bare(machine, call.values, call.node)
 
 
+def _optimizer(machine: Machine, path: str, call: Call) -> Value:
+    is_one = does(_last(path), "optimizes") and call.arguments
+    return new_optimizer(machine, call) if is_one else _other(machine, path, call)
+
+
 def _other(machine: Machine, path: str, call: Call) -> Value:
+    """A library of which only some names are known."""
+    if _last(path) == "GradScaler":
+        return new_scaler(machine, call)
+    if _last(path) in _PARALLEL and call.arguments:
+        return call.first
     return unknown_call(machine, path, call)
 
 
@@ -52,4 +66,5 @@ _LIBRARIES: tuple[tuple[str | tuple[str, ...], Callable[[Machine, str, Call], Va
     ("torch.", call_torch),
     (TENSOR_LIBRARIES, _relative),
     (NUMBER_LIBRARIES, _numbers),
+    (OPTIMIZER_PACKAGES, _optimizer),
 )

@@ -103,5 +103,6 @@ def with_(machine: Machine, node: ast.With | ast.AsyncWith) -> str | None:
             if isinstance(context, Context):
                 machine.switch_recording(context, item.context_expr)
             if item.optional_vars is not None:
-                machine.assign(item.optional_vars, context)
+                given = context.given if isinstance(context, Context) else None
+                machine.assign(item.optional_vars, given or context)
         return machine.execute(node.body)

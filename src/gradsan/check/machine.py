@@ -220,6 +220,8 @@ class Machine:
 
     def switch_recording(self, context: Context, node: ast.expr, *, lasts: bool = False) -> None:
         """From now on, graphs are recorded, or are not; `lasts`: no block ends it."""
+        if context.enables is None:
+            return
         self.world.recording = context.enables
         self.world.silencer = None if context.enables else Cut(self.site(node), context.how, lasts=lasts)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence as Several
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import entered
-from gradsan.check.values import Const, Instance, Layer, Sequence, Tensor, Value, is_false, leaves_of
-from gradsan.knowledge.module_classes import RETURN_THE_MODULE
+from gradsan.check.values import Const, Instance, Layer, Sequence, Tensor, Value, is_false, leaves_of, ops_of
 
+_MOST_MODULES = 40
 _DEEPEST = 8
 METHODS: dict[str, Callable[[Machine, Value, Call], Value]] = {}
 
@@ -17,10 +17,12 @@ METHODS: dict[str, Callable[[Machine, Value, Call], Value]] = {}
 def module_method(machine: Machine, module: Value, call: Call) -> Value | None:
     """What every module answers; None: not that."""
     handler = METHODS.get(call.name)
-    return None if handler is None else handler(machine, module, call)
+    if handler is None or (call.name == "register_forward_hook" and not call.arguments):
+        return None
+    return handler(machine, module, call)
 
 
-@entered(METHODS, *RETURN_THE_MODULE)
+@entered(METHODS, *"to cuda cpu half float double bfloat16 apply share_memory type compile to_empty".split())
 def _itself(machine: Machine, module: Value, call: Call) -> Value:
     return module
 
@@ -45,10 +47,16 @@ def _switch(module: Value, training: Const, depth: int = _DEEPEST) -> None:
         _switch(each, training, depth - 1)
 
 
-@entered(METHODS, "parameters", "named_parameters")
+@entered(METHODS, "parameters")
 def _parameters(machine: Machine, module: Value, call: Call) -> Value:
+    tensors: list[Value] = [Tensor(leaf=leaf) for leaf in leaves_of(module)]
+    return Sequence(elements=tensors, exact=bool(tensors))
+
+
+@entered(METHODS, "named_parameters")
+def _named_parameters(machine: Machine, module: Value, call: Call) -> Value:
     tensors = [Tensor(leaf=leaf) for leaf in leaves_of(module)]
-    return Sequence(elements=_listed(call, tensors), exact=bool(tensors))
+    return Sequence(elements=_named(tensors), exact=bool(tensors))
 
 
 @entered(METHODS, "zero_grad")
@@ -69,7 +77,10 @@ def _register(machine: Machine, module: Value, call: Call) -> Value:
             "name": (Const(value=name), _),
             "module": (value, _),
         }:
-            module.attributes[str(name)] = value
+            if isinstance(module, Layer):
+                module.children.append((str(name), value))
+            else:
+                module.attributes[str(name)] = value
     return Value()
 
 
@@ -80,21 +91,35 @@ def _hook(machine: Machine, module: Value, call: Call) -> Value:
     return Value()
 
 
-@entered(METHODS, "children", "named_children")
+@entered(METHODS, "children")
 def _children(machine: Machine, module: Value, call: Call) -> Value:
-    return Sequence(elements=_listed(call, _submodules(module)), exact=False)
+    return Sequence(elements=_submodules(module), exact=False)
 
 
-@entered(METHODS, "modules", "named_modules")
+@entered(METHODS, "named_children")
+def _named_children(machine: Machine, module: Value, call: Call) -> Value:
+    return Sequence(elements=_named(_submodules(module)), exact=False)
+
+
+@entered(METHODS, "modules")
 def _modules(machine: Machine, module: Value, call: Call) -> Value:
-    return Sequence(elements=_listed(call, [module, *_descendants(module)]), exact=False)
+    return Sequence(elements=[module, *_descendants(module)], exact=False)
 
 
-def run_hooks(machine: Machine, module: Layer | Instance, given: Several[Given], value: Value, node: ast.expr) -> None:
-    """The hooks of a module see what its forward was given and returns."""
+@entered(METHODS, "named_modules")
+def _named_modules(machine: Machine, module: Value, call: Call) -> Value:
+    return Sequence(elements=_named([module, *_descendants(module)]), exact=False)
+
+
+def after_forward(
+    machine: Machine, module: Layer | Instance, given: Several[Given], value: Value, node: ast.expr
+) -> Value:
+    """What hooks and the compiler make of the output of a module."""
     for hook in module.hooks:
         inputs = Sequence(elements=[each for each, _ in given], kind="tuple")
-        machine.call(hook, Call(node, [(module, None), (inputs, None), (value, None)]))
+        answer = machine.call(hook, Call(node, [(module, None), (inputs, None), (value, None)]))
+        value = answer if ops_of(answer) else value
+    return value
 
 
 def as_compiled(machine: Machine, module: Layer | Instance, value: Value, node: ast.expr) -> Value:
@@ -104,17 +129,14 @@ def as_compiled(machine: Machine, module: Layer | Instance, value: Value, node: 
     return value
 
 
-def _listed(call: Call, found: Iterable[Value]) -> list[Value]:
-    """What a method hands out: things, or pairs with their names."""
-    if not call.name.startswith("named_"):
-        return list(found)
-    return [Sequence(elements=[Value(), each], kind="tuple") for each in found]
+def _named(values: Iterable[Value]) -> list[Value]:
+    return [Sequence(elements=[Value(), each], kind="tuple") for each in values]
 
 
 def _descendants(module: Value) -> list[Value]:
     found: list[Value] = []
     waiting = _submodules(module)
-    while waiting:
+    while waiting and len(found) < _MOST_MODULES:
         each = waiting.pop(0)
         if each not in found:
             found.append(each)

@@ -26,4 +26,5 @@ def parting(earlier: Moment, later: Moment) -> Parting | None:
 
 def is_of_earlier_iteration(created: Moment, now: Moment) -> bool:
     """Whether something was created in an earlier iteration of a loop that is running."""
-    return parting(created, now) is not None
+    found = parting(created, now)
+    return found is not None and found.then < found.now

@@ -25,6 +25,7 @@ from gradsan.check.values import (
     has_graph,
     is_scalar,
     key_of,
+    whole_number,
 )
 from gradsan.knowledge.tensors import operation
 
@@ -48,6 +49,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 _LARGEST_EXPONENT = 9
 _LARGEST = 10**9  # numbers beyond it are not worked out: `10**10**10` would never end
+_LONGEST = 10_000  # letters; a longer text is not kept: it may have been doubled again and again
 _PLAIN = (str, int, float, type(None))  # keys that equal nothing unknown
 _SOMETHING = (Sequence, Mapping, Instance, Layer, Tensor, Optimizer, Function, Class, Index)  # never None
 
@@ -62,8 +64,10 @@ def arithmetic(machine: Machine, kind: type[ast.operator], left: Given, right: G
             exact = first.exact and second.exact
             elements = [*first.elements, *second.elements]
             return Sequence(elements=elements, exact=exact, kind=first.kind, born=machine.world.moment)
-        case Sequence(elements=elements), _ if kind is ast.Mult:
-            return Sequence(elements=elements * 2, exact=False, born=machine.world.moment)
+        case Sequence(elements=elements), second if kind is ast.Mult:
+            times = whole_number(second)
+            followed = 2 if times is None else max(0, min(times, 2))
+            return Sequence(elements=elements * followed, exact=False, born=machine.world.moment)
     return _operation(machine, name, left, right, node)
 
 
@@ -130,9 +134,11 @@ def _needed(name: str, first: Value, second: Value) -> tuple[Storage, ...]:
 def _computed(compute: Callable[[Any, Any], Any] | None, left: object, right: object) -> Value:
     largest = _LARGEST_EXPONENT if compute is operator.pow else _LARGEST
     is_small = _is_smaller(left, _LARGEST) and _is_smaller(right, largest)
-    if compute is not None and is_small:
+    is_text = isinstance(left, str) and isinstance(right, str) and compute is operator.add
+    if compute is not None and (is_small or is_text):
         with suppress(ArithmeticError, TypeError, ValueError):
-            return Const(value=compute(left, right))
+            computed = compute(left, right)
+            return Value() if isinstance(computed, str) and len(computed) > _LONGEST else Const(value=computed)
     return Value()
 
 
@@ -143,7 +149,7 @@ def _is_smaller(number: object, bound: int) -> bool:
 def _identical(left: Value, right: Value) -> bool | None:
     match left, right:
         case Const(value=first), Const(value=second):
-            return first == second and type(first) is type(second)
+            return first is second or (first == second and type(first) is type(second))
         case (Const(value=None), other) | (other, Const(value=None)):
             return False if isinstance(other, _SOMETHING) or other.op is not None else None
     return True if left is right else None

@@ -49,6 +49,7 @@ def optimizer_method(machine: Machine, optimizer: Optimizer, call: Call) -> Valu
         case "step":
             return _step(machine, optimizer, call)
         case "add_param_group":
+            optimizer.owned += [leaf for value in call.values for leaf in leaves_of(value)]
             optimizer.complete = False
     return Value(created=machine.site(call.node))
 
@@ -58,7 +59,9 @@ def steps_as_optimizer(machine: Machine, value: Value, call: Call) -> Value | No
     if call.name not in ("step", "zero_grad"):
         return None
     is_one = is_called(value, OPTIMIZER_WORDS) and not is_called(value, NOT_OPTIMIZER_WORDS)
-    return optimizer_method(machine, as_optimizer(machine, value), call) if is_one else None
+    if is_one or value.optimizer is not None:
+        return optimizer_method(machine, as_optimizer(machine, value), call)
+    return None
 
 
 def _step(machine: Machine, optimizer: Optimizer, call: Call) -> Value:

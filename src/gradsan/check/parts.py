@@ -4,6 +4,7 @@ import ast
 
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import DOUBTFUL, LIKELY, Op
+from gradsan.check.holding import field_values
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import ITERABLES, WHOLES, entered
@@ -46,7 +47,9 @@ def layer_part(machine: Machine, layer: Layer, key: object, node: ast.expr) -> V
     children = dict(reversed(layer.children))
     if isinstance(key, str | int) and str(key) in children:
         return children[str(key)]
-    return layer.children[-1][1] if layer.children else Value()
+    in_range = isinstance(key, int) and -len(layer.children) <= key < len(layer.children)
+    at = key if in_range else -1
+    return layer.children[at][1] if layer.children and isinstance(at, int) else Value()
 
 
 @entered(WHOLES, Instance)
@@ -57,7 +60,7 @@ def instance_part(machine: Machine, value: Instance, key: object, node: ast.expr
         return value.attributes.get(fields[key]) or Value()
     getter = value.cls.member("__getitem__")
     if not isinstance(getter, Function):
-        return Value()
+        return Value() if value.base is None else machine.part(value.base, key, node)
     argument = constant_of(key)
     return enter(machine, getter, Call(node, [(argument, None)]), value)
 
@@ -99,15 +102,17 @@ def mapping_elements(machine: Machine, value: Mapping, node: ast.expr) -> list[V
 @entered(ITERABLES, Layer)
 def layer_elements(machine: Machine, layer: Layer, node: ast.expr) -> list[Value]:
     """The modules in a container, or their names."""
+    if layer.assumed:
+        return unknown_elements(machine, layer, node)
     return [Const(value=name) if layer.kind in _NAMED else child for name, child in layer.children]
 
 
 @entered(ITERABLES, Instance)
 def instance_elements(machine: Machine, value: Instance, node: ast.expr) -> list[Value]:
-    """The modules in a container."""
+    """The fields of a named tuple, or the modules in a container."""
     if isinstance(value.base, Layer):
         return layer_elements(machine, value.base, node)
-    return unknown_elements(machine, value, node)
+    return field_values(value) if value.cls.is_named_tuple else unknown_elements(machine, value, node)
 
 
 @entered(ITERABLES, Tensor)

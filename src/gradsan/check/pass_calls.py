@@ -30,10 +30,18 @@ def asks_for_a_pass(machine: Machine, value: Value, call: Call) -> Value | None:
     """`backward` asks for a pass: over the loss that it is given (`engine.backward(loss)`), or that it is called on."""
     if not asks_for_pass(call.name) or not accumulates(call.name):
         return None
-    loss = call.named("loss").get("loss")
-    if value.op is None and loss is not None and (is_called(value, PASS_RECEIVERS) or ops_of(loss[0])):
-        return backward(machine, loss, call.rest)
+    if value.op is None and "loss" in call.keywords:
+        others = {key: each for key, each in call.keywords.items() if key != "loss"}
+        return backward(machine, call.keywords["loss"], call._replace(keywords=others))
+    if value.op is None and call.arguments and _is_loss(value, call.first):
+        return backward(machine, call.arguments[0], call.rest)
     return backward(machine, call.receiver(value), call)
+
+
+def _is_loss(receiver: Value, first: Value) -> bool:
+    if isinstance(first, Const):
+        return False
+    return is_called(receiver, PASS_RECEIVERS) or bool(ops_of(first))
 
 
 @entered(TORCH, "torch.autograd.backward")

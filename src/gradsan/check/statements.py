@@ -202,7 +202,7 @@ def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
 @entered(STATEMENTS, ast.ClassDef)
 def define_class(machine: Machine, node: ast.ClassDef) -> None:
     """A class, with what its body binds."""
-    bases = tuple(map(machine.evaluate, node.bases))
+    bases = tuple(_base(machine, each) for each in node.bases)
     created = Class(node=node, source=machine.frame.source, bases=bases, label=node.name)
     inner = class_frame(machine.frame, node)
     with machine.within(inner):
@@ -214,3 +214,10 @@ def define_class(machine: Machine, node: ast.ClassDef) -> None:
     created.fields = fields_of(created)
     created.plain = is_plain(created)
     machine.frame.names[node.name] = created
+
+
+def _base(machine: Machine, node: ast.expr) -> Value:
+    value = machine.evaluate(node)
+    if type(value) is Value and value.label is None:
+        value.label = ast.unparse(node)
+    return value

@@ -1,9 +1,7 @@
 """Names of torch that are called: what each is by where it stands, `torch.nn.Linear`, `torch.optim.SGD`."""
 
-import ast
 from collections.abc import Callable
 
-from gradsan.check.graph import Cut, Leaf, tick
 from gradsan.check.layer_calls import new_layer
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import cut, result
@@ -11,9 +9,7 @@ from gradsan.check.optimizer_calls import new_optimizer
 from gradsan.check.tables import TORCH, entered
 from gradsan.check.torch_functions import fresh, torch_function
 from gradsan.check.unfollowed import unknown_call
-from gradsan.check.values import NONE, Context, Distribution, Instance, Layer, Sequence, Tensor, Value, is_true, ops_of
-from gradsan.check.walking import reach
-from gradsan.facts.incident import REENTRANT
+from gradsan.check.values import Distribution, Instance, Layer, Sequence, Tensor, Value
 from gradsan.knowledge.effects import paths
 from gradsan.knowledge.libraries import WITHOUT_GRAPHS
 from gradsan.knowledge.tensors import operation
@@ -49,58 +45,6 @@ def compiled(machine: Machine, call: Call) -> Value:
     return call.first
 
 
-@entered(TORCH, "no_grad", "inference_mode", "enable_grad")
-def switch(machine: Machine, call: Call) -> Value:
-    """`torch.no_grad()`."""
-    last = call.name.rpartition(".")[2]
-    return Context(enables=last == "enable_grad", how=f"`torch.{last}()`")
-
-
-@entered(TORCH, "set_grad_enabled")
-def switch_as_asked(machine: Machine, call: Call) -> Value:
-    """As a context or as a statement: both switch at once, and the context switches back."""
-    match call:
-        case Call(node=ast.Call(args=[test, *_]), arguments=[(value, _), *_]):
-            enables = machine.choose(call.node, test) if value.truth is None else value.truth
-            context = Context(enables=enables, how="`torch.set_grad_enabled(False)`")
-            machine.switch_recording(context, call.node, lasts=True)
-            return context
-    return Value()
-
-
-def _may_require_gradients(value: Value) -> bool:
-    """Whether it does, or nobody knows; a number and None do not."""
-    is_plain = isinstance(value, Tensor) and not value.opaque and not ops_of(value)
-    leaf = value.leaf if isinstance(value, Tensor) else None
-    return not (value is NONE or (is_plain and (leaf is None or not leaf.requires)))
-
-
-@entered(TORCH, "torch.utils.checkpoint.checkpoint")
-def checkpoint(machine: Machine, call: Call) -> Value:
-    """A checkpoint calls its function; a re-entrant one gives it arguments that are cut off."""
-    inner = call.rest._replace(keywords={})
-    if is_true(call.keyword("use_reentrant")):
-        return _reentrant(machine, call.first, inner)
-    return machine.call(call.first, inner)
-
-
-def _reentrant(machine: Machine, function: Value, call: Call) -> Value:
-    """A re-entrant checkpoint: its arguments are cut off inside; what gets in otherwise is not."""
-    begin = tick()
-    cut_off = [(Tensor(leaf=Leaf("?", "?")) if ops_of(value) else value, each) for value, each in call.arguments]
-    inner = machine.call(function, call._replace(arguments=cut_off))
-    own = [op for op in reach(ops_of(inner)) if op.number > begin]
-    captured = dict.fromkeys(edge.op for op in own for edge in op.edges if edge.op.number < begin)
-    leaves = dict.fromkeys(leaf for op in own for leaf in op.leaves if leaf.name != "?")
-    if leaves and not any(map(_may_require_gradients, call.values)):
-        site = machine.site(call.node)
-        return Tensor(cut=Cut(site, REENTRANT, tuple(own), tuple(leaves)), created=site)
-    created = result(machine, "checkpoint", call.arguments, call.node, leaves=tuple(leaves))
-    if created.op is not None:
-        created.op.captured = tuple(captured)
-    return created
-
-
 def _last(call: Call) -> str:
     return call.name.rpartition(".")[2]
 
@@ -118,6 +62,14 @@ def _data(machine: Machine, call: Call) -> Value:
     if _last(call) == "DataLoader" and given is not None and isinstance(given[0], Sequence):
         return Sequence(elements=given[0].elements[:2] * 2, exact=False)
     return Value()
+
+
+def _packed(machine: Machine, call: Call) -> Value:
+    """Packed sequences, and pairs."""
+    packed = torch_function(machine, _last(call), call)
+    if isinstance(packed, Tensor):
+        packed.plain = "other"
+    return packed
 
 
 def _nothing(machine: Machine, call: Call) -> Value:
@@ -157,6 +109,7 @@ def _is_class(call: Call) -> bool:
 # What the names of a part of torch are; the first that fits counts.
 _PREFIXES: tuple[tuple[str | tuple[str, ...], Handler], ...] = (
     ("torch.utils.data.", _data),
+    ("torch.nn.utils.rnn.", _packed),
     (WITHOUT_GRAPHS, _nothing),
     ("torch.optim.", _optimizer),
     ("torch.distributions.", _distribution),

@@ -45,6 +45,8 @@ def _let_clear(machine: Machine, given: Several[Given], answer: Value) -> None:
         optimizer, module = value.optimizer or value, value.layer or value
         if isinstance(optimizer, Optimizer):
             machine.world.forget_gradients(machine.world.owned(optimizer))
+        elif isinstance(module, Instance) and any(isinstance(each, Optimizer) for each in module.attributes.values()):
+            machine.world.forget_gradients(leaves_of(module))
         elif isinstance(module, Layer | Instance):
             machine.world.question_gradients(leaves_of(module), answer)
 

@@ -14,15 +14,18 @@ from gradsan.check.tensor_calls import answers_as_tensor, changes_in_place
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Const, Sequence, Value
 from gradsan.knowledge.effects import does
+from gradsan.knowledge.module_classes import RETURN_THE_MODULE
 from gradsan.knowledge.tensors import operation
 
 
 @entered(CALLEES, Value)
 def call_value(machine: Machine, value: Value, call: Call) -> Value:
     """Something unknown is called."""
-    if value.op is None and is_module_like(machine, value):
+    if value.op is not None:
+        return unknown_call(machine, value.label or "?", call.on((value, None)))
+    if is_module_like(machine, value):
         return call_assumed(machine, as_module(value), call.given, call.node)
-    return unknown_call(machine, value.label or "?", call.on((value, None)))
+    return unknown_call(machine, value.label or "?", call)
 
 
 @entered(RECEIVERS, Const)
@@ -34,6 +37,9 @@ def constant_method(machine: Machine, value: Const, call: Call) -> Value:
 @entered(RECEIVERS, Value)
 def unknown_method(machine: Machine, value: Value, call: Call) -> Value:
     """A method of something unknown: what was stored there, what a rule recognises, or anything at all."""
+    stored = value.attributes.get(call.name)
+    if stored is not None:
+        return machine.call(stored, call)
     for rule in RULES:
         answer = rule(machine, value, call)
         if answer is not None:
@@ -63,7 +69,8 @@ def _prepares(machine: Machine, value: Value, call: Call) -> Value | None:
 def _is_the_same(machine: Machine, value: Value, call: Call) -> Value | None:
     """What is moved, cast or given another shape is the same thing still, whatever it is."""
     row = operation(call.name)
-    return value if row.rearranges and row.returns == "tensor" else None
+    rearranged = row.rearranges and row.returns == "tensor"
+    return value if rearranged or call.name in RETURN_THE_MODULE else None
 
 
 RULES: tuple[Callable[[Machine, Value, Call], Value | None], ...] = (

@@ -333,10 +333,10 @@ def _is_hardly_shared(done: Pass, op: Op, user: Op | None, freed: frozenset[Op])
 
 def _captured_trouble(done: Pass, doubt: int, inner: Walk) -> SecondWalk | None:
     """What the pass of a checkpoint comes to that is freed."""
-    gone = next((op for op, _ in inner.refused if op.freed is not None), None)
+    gone = next((op for op, reason in inner.refused if reason == "freed" and op.freed is not None), None)
     if gone is None or gone.freed is None:
         return None
-    freed = frozenset(each for each in inner.found if each.freed is not None)
+    freed = frozenset(each for each in inner.found if each.freed is not None and not each.healed)
     doubt = max(doubt, inner.found[gone].doubt)
     return SecondWalk(done, gone.freed, gone, inner.found, freed, doubt, checkpointed=True)
 

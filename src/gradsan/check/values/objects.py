@@ -16,6 +16,7 @@ class Instance(Value):
     cls: Class = field(default_factory=Class)
     running: bool = False  # its forward is under way
     guessed: set[str] = field(default_factory=set)  # attributes that were read before anything was seen to set them
+    given: list[Value] = field(default_factory=list)  # to a constructor that could not be followed
     base: Value | None = None  # the part of it that a class of a library makes up
     hooks: list[Value] = field(default_factory=list)  # that see what its forward returns
     compiled: bool = False
@@ -24,7 +25,8 @@ class Instance(Value):
     @property
     def contents(self) -> Iterable[Value]:
         """Its attributes, without methods."""
-        return [each for each in self.attributes.values() if not isinstance(each, Method | Function | Class)]
+        held = [each for each in self.attributes.values() if not isinstance(each, Method | Function | Class)]
+        return [*held, *self.given]
 
     @property
     def registered(self) -> Iterable[Value]:
@@ -85,5 +87,6 @@ class Distribution(Value):
 class Context(Value):
     """A context manager that switches the recording of graphs."""
 
-    enables: bool = True
+    enables: bool | None = None  # None: it does not
     how: str = ""
+    given: Value | None = None  # what `as` binds
