@@ -174,4 +174,4 @@ def test_optimizer_has_the_name_of_what_steps_on_its_line(tmp_path: Path, line: 
     file = tmp_path / "train.py"
     file.write_text(f"{line}\n")
 
-    assert optimizer_at(Frame(str(file), 1, "train")) == name
+    assert optimizer_at(Frame(str(file), 1, "<module>")) == name
