@@ -84,6 +84,7 @@ def _computed_first(case: Case) -> Diagnosis:
     [
         ("[(n, net(x), y) for n, x, y in data]", "outputs", "((n, net(x), y) for n, x, y in data)", "outputs"),
         ("[net(x) for x in xs]", "zip(names, outputs, ys)", "(net(x) for x in xs)", "zip(names, outputs, ys)"),
+        ("{n: net(x) for n, x in data}", "outputs.items()", "((n, net(x)) for n, x in data)", "outputs"),
     ],
 )
 def test_list_that_one_loop_goes_over_becomes_a_generator(
@@ -100,6 +101,35 @@ def test_list_that_is_read_twice_stays(tmp_path: Path) -> None:
     source = LISTED.format(made="[net(x) for x in xs]", taken="zip(names, outputs, ys)") + "    print(len(outputs))\n"
     case = Case(tmp_path, source)
     assert not any("(net(x) for x in xs)" in each for each in found(case, "recompute", _computed_first(case)))
+
+
+def test_loop_that_fills_a_list_and_the_loop_over_it_become_one(tmp_path: Path) -> None:
+    """What is taken out is what was put in."""
+    case = Case(
+        tmp_path,
+        """\
+def main():
+    outputs = []
+    for x, y in data:
+        outputs.append((net(x), y))
+    for out, y in outputs:
+        loss = criterion(out, y)
+        loss.backward()
+        opt.step()
+""",
+    )
+    made, enters, used = map(case.at, ("append", "loss = ", "loss.backward"))
+    expected = """\
+def main():
+    outputs = []
+    for x, y in data:
+        outputs.append((net(x), y))
+        out, y = (net(x), y)
+        loss = criterion(out, y)
+        loss.backward()
+        opt.step()
+"""
+    assert expected in found(case, "recompute", case.diagnosis("GS201", "outputs", made=made, enters=enters, used=used))
 
 
 CACHED = """\
@@ -127,6 +157,19 @@ def test_early_return_of_what_is_kept_is_left_out(tmp_path: Path) -> None:
     made = case.at("loss = ", "return x @", "w = self.make", inner="Net.weights")
     diagnosis = case.diagnosis("GS109", "self.cache", made=made, enters=made, used=case.at("loss.backward"))
     assert CACHED.replace("        {asked}\n", "") in found(case, "recompute", diagnosis)
+
+
+def test_choice_between_what_is_kept_and_a_call_is_the_call(tmp_path: Path) -> None:
+    """`x if x is not None else f()` computes once."""
+    line = "        self.gain = {}\n"
+    kept, computed = "self.gain if self.gain is not None else self.scale.exp()", "self.scale.exp()"
+    source = "class Net:\n    def forward(self, x):\n" + line + "        return x * self.gain\n\n"
+    source += "def main():\n    for x in xs:\n        loss = net.forward(x).sum()\n        loss.backward()\n"
+    case = Case(tmp_path, source.format(kept))
+    made = case.at("loss = ", "self.gain = ", inner="Net.forward")
+    enters = case.at("loss = ", "return x *", inner="Net.forward")
+    diagnosis = case.diagnosis("GS109", "self.gain", made=made, enters=enters, used=case.at("loss.backward"))
+    assert source.format(computed) in found(case, "recompute", diagnosis)
 
 
 PREPARED = """\
