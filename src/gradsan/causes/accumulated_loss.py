@@ -28,7 +28,7 @@ class AccumulatedLoss(Cause):
     own_remedies = table(
         Remedy("item", where=("total",), trusted=False),
         Remedy("detach", where=("single use", "boundary", "use")),
-        Remedy("combine-losses", where=("block",)),
+        Remedy("combine-losses", where=("block", "total")),
         Remedy(
             "reset-state",
             where=("iteration", "collection"),

@@ -45,13 +45,6 @@ def ranked(fixes: Fixes, diagnosis: Diagnosis, signs: Signs) -> Fixes:
     return first((*joining, *fixes), [meant])
 
 
-def of_every_kind(diagnosis: Diagnosis) -> Fixes:
-    """The fixes, and those of the other kinds that the cause has a meaning for: where a trial decides."""
-    kinds = [fix.kind for fix in diagnosis.fixes]
-    others = [kind for kind in cause(diagnosis.code).meanings if kind not in kinds]
-    return (*diagnosis.fixes, *(_added(kind, diagnosis) for kind in others))
-
-
 def _added(kind: FixKind, diagnosis: Diagnosis) -> Fix:
     """A fix that what ran did not ask for."""
     places = {role: getattr(diagnosis, role) for role in get_args(Role)}

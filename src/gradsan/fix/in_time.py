@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from gradsan.causes import choosing
 from gradsan.check.workers import Exceeded, within_budget
 from gradsan.fix.proposing import Edits, candidates
 from gradsan.fix.ranking import ranked
 from gradsan.fix.reading.program import Program
 from gradsan.fix.search import searched
-from gradsan.report import Diagnosis, Fix, FixKind
+from gradsan.report import Fix, FixKind
 
 T = TypeVar("T")
 
@@ -27,11 +26,6 @@ class InTime(Generic[T]):
 def ranked_in_time(fixes: tuple[Fix, ...], program: Program) -> InTime[Fix]:
     """The fixes in the order of their cause, which asks the source of the program."""
     return _in_time(lambda: ranked(fixes, program))
-
-
-def of_every_kind(diagnosis: Diagnosis) -> InTime[Fix]:
-    """The fixes, and those of the kinds that what ran does not speak for: where a trial decides."""
-    return InTime(choosing.of_every_kind(diagnosis))
 
 
 def made_in_time(kind: FixKind, program: Program, *, most: int) -> InTime[Edits]:

@@ -11,7 +11,7 @@ from gradsan.causes import cause
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
-from gradsan.fix.in_time import InTime, made_in_time, of_every_kind, ranked_in_time, searched_in_time
+from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time, searched_in_time
 from gradsan.fix.judging.given_compared import completed
 from gradsan.fix.judging.unsaid import Unsaid, unsaid
 from gradsan.fix.judging.verdicts import Stage, Verdict, is_also_meant, is_compared, judge
@@ -133,8 +133,7 @@ class Prover:
         """
         program = self._program(diagnosis, stage)
         uncovered: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
-        asked = of_every_kind(diagnosis) if self._searches else ranked_in_time(diagnosis.fixes, program)
-        fixes = self._in_time("", asked)
+        fixes = self._in_time("", ranked_in_time(diagnosis.fixes, program))
         for fix in filter(lambda each: only in (None, each.kind), fixes):
             halves: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
             for each in self._tries(fix, program, stage):

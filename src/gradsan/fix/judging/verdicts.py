@@ -244,7 +244,10 @@ def _is_of_several(stage: Stage) -> bool:
 
 
 def _is_taken_once(stage: Stage) -> bool:
-    """Whether gradients of several passes are cleared once, for all: then one step is to take them, after the last."""
+    """Whether a step takes gradients again that it has taken, with those of the next pass: it is to wait for these.
+
+    Where nobody takes the later gradient, nothing says whether it was to be taken, or not to flow at all: a probe.
+    """
     return _is_of_several(stage) and stage.reference("beside").piled
 
 

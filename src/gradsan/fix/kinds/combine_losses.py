@@ -109,6 +109,15 @@ def _only_asks_of_each(loop: For, place: Place, loss: ast.expr) -> bool:
     return is_alone and isinstance(loop.target, ast.Name) and place.text(loss) == loop.target.id
 
 
+def _below(program: Program) -> Iterator[Draft]:
+    """What is back-propagated in every iteration adds up already: once, when the loop is done."""
+    repeated = _repeated(program)
+    if repeated is not None:
+        place, loop, call = repeated
+        draft = Draft().remove(place.tree, place.statement)
+        yield draft.insert_after(place.tree, loop, without_argument(place.text(call), "retain_graph"))
+
+
 def _keep_every_term(program: Program) -> Iterator[Draft]:
     """`loss = …` in a loop, where only the last one is back-propagated: `loss = loss + …`, from 0."""
     place = program.in_a_loop(program.diagnosis.made)
@@ -185,5 +194,6 @@ PLACES: Places = {
     "pass of a term": _of_the_total,
     "block": _in_one_block,
     "losses": _of_each,
+    "total": _below,
     "loop": _keep_every_term,
 }

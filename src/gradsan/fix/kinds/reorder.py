@@ -74,13 +74,6 @@ def _below_the_later_pass(program: Program) -> Iterator[Draft]:
         yield from _step_moved(program, *pair)
 
 
-def whatever_it_takes(program: Program) -> Iterator[Draft]:
-    """The step below the pass, whosever gradients it is then given: a trial decides."""
-    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
-    if pair is not None:
-        yield from _step_moved(program, *pair)
-
-
 def takes_both_gradients(program: Program) -> bool:
     """Whether a step that comes too early takes, without it, what the later pass adds to its gradients."""
     pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)

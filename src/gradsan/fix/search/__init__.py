@@ -14,7 +14,7 @@ from gradsan.fix.search.cutting import where_it_passes
 from gradsan.fix.search.lazily import when_it_is_taken
 from gradsan.fix.search.moving import into_what_repeats
 from gradsan.fix.search.repeating import right_above_the_pass
-from gradsan.fix.search.skipping import later_or_not_at_all
+from gradsan.fix.search.skipping import with_the_rest
 from gradsan.fix.search.unguarding import without_the_question
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.retaining import without_retaining
@@ -28,7 +28,7 @@ _SEARCHES: Mapping[FixKind, tuple[Search, ...]] = {
     "no-grad": (where_it_passes,),
     "recompute": (right_above_the_pass, *_COMPUTED_AGAIN),
     "move-into-loop": _COMPUTED_AGAIN,
-    "reorder": (later_or_not_at_all,),
+    "reorder": (with_the_rest,),
     "clone": (of_what_is_saved_or_edited,),
 }
 

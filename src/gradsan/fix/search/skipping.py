@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.kinds.reorder import whatever_it_takes
 from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
@@ -12,12 +11,6 @@ from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Function, Statement, Tree
 
 _JUMPS = (ast.Return, ast.Continue, ast.Break, ast.Raise)
-
-
-def later_or_not_at_all(program: Program) -> Iterator[Draft]:
-    """The step below the pass that it comes too early for; or nothing of it where there is nothing to step for."""
-    yield from whatever_it_takes(program)
-    yield from with_the_rest(program)
 
 
 def with_the_rest(program: Program) -> Iterator[Draft]:

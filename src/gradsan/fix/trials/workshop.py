@@ -40,7 +40,7 @@ class Trial:
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
     shared: bool = False  # a reference run: it cut off a part that two losses share
     joint: bool = False  # a reference run: a step came between two passes whose gradients others take together
-    piled: bool = False  # a reference run: a pass added to what a step had taken, cleared once for both
+    piled: bool = False  # a reference run: a step took again what it had taken, with what a pass added in between
     noted: tuple[int, ...] = ()  # a reference run: what another one goes by
     sites: tuple[int, ...] = ()  # a reference run: the lines that made what it cut off
     shaped: frozenset[tuple[str, int, int]] = frozenset()  # own backwards; the optimizers and parameters behind them

@@ -43,7 +43,6 @@ class Beside(Cut):
         self._is_same_loss = bool(early) and not self._losses_before.isdisjoint(_losses_of(pass_))
         self._has_one_loss = self._has_one_loss or self._is_same_loss
         self._piled = {id(each) for each in leaves_of(pass_.below) if early and self._was_used(each)}
-        self.is_piled = bool(self.is_piled or self._piled) and not self._has_one_loss
         oldest = chosen_below(pass_.below, self._change_of_trained, min)
         self._cut_off(pass_, [node for node in pass_.runs if 0 <= number_of(node) < oldest[node] < _NEVER])
         left = {node: tuple(filter(is_open, pass_.below[node])) for node in not_cut_off(pass_)}
@@ -68,6 +67,7 @@ class Beside(Cut):
         """
         again = [id(each) for each in parameters_of(optimizer) if id(each) in self._piled]
         self._repeated |= {self._step_of[each] for each in again}
+        self.is_piled = bool(self._repeated) and not self._has_one_loss
         is_other = not any(self._changed.get(id(each), -1) >= self._ended for each in parameters_of(optimizer))
         self.is_joint = self.is_joint or bool(again) or (self._is_same_loss and is_other)
         self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
