@@ -35,6 +35,26 @@ RULES = [
         """,
     ),
     Rule(
+        "a number that is compared is as it is written, with its sign",
+        "GS203",
+        found=(
+            """
+            keep = +1
+            loss = model(x).mean()
+            if keep == 1:
+                loss = loss.detach()
+            loss.backward()
+            """,
+        ),
+        near_miss="""
+        keep = -1
+        loss = model(x).mean()
+        if keep == 1:
+            loss = loss.detach()
+        loss.backward()
+        """,
+    ),
+    Rule(
         "what a function with no_grad around it returns has no graph",
         "GS203",
         found=(

@@ -72,8 +72,9 @@ def unary(machine: Machine, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         known = value.truth
         return Value() if known is None else Const(value=not known)
-    if isinstance(value, Const):
-        return Const(value=-value.value) if isinstance(value.value, int | float) else Value()
+    if isinstance(value, Const) and not isinstance(node.op, ast.UAdd):
+        is_negated = isinstance(node.op, ast.USub) and isinstance(value.value, int | float)
+        return Const(value=-value.value) if is_negated else Value()  # type: ignore[operator]
     if isinstance(node.op, ast.USub) and (ops_of(value) or leaves_of(value)):
         scalar = is_scalar(value)
         return result(machine, "neg", [(value, node.operand)], node, linear=scalar, scalar=scalar)
