@@ -2945,6 +2945,20 @@ Trainer().fit()
         ),
         beyond=(
             _clean(
+                "a zero for batches that have nothing to learn from",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(40):
+    x = torch.randn(6, 4)
+    chosen = x[x[:, 0] > 3.0] if step % 2 == 0 else x
+    loss = net(chosen).square().mean() if len(chosen) else torch.tensor(0.0, requires_grad=True)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
                 "a number that is trained by its own pass",
                 """
 level = nn.Parameter(torch.tensor(3.0))

@@ -32,14 +32,19 @@ class LeafLosses:
         self._lines: dict[int, _OfLine | None] = {}  # by the id of the line; None: it is asked for something else
 
     def pass_begins(self, asked: Asked) -> None:
-        """See whether it is asked for a number that nothing was computed for."""
-        if not asked.note.accumulates or not all(map(_is_bare, asked.tensors)):
+        """See whether it is asked for a number that nothing was computed for; in no pass for anything else.
+
+        Where a batch has nothing to learn from, a zero that requires a gradient stands for the loss.
+        """
+        if not asked.note.accumulates:
             return
-        known = self._lines.get(id(asked.line))
-        if known is None:
-            fact = self._run.budget.spend(lambda: self._found(asked)) if id(asked.line) not in self._lines else None
-            known = self._lines[id(asked.line)] = None if fact is None else _OfLine(fact)
-        if known is not None:
+        key = id(asked.line)
+        if not all(map(_is_bare, asked.tensors)):
+            self._lines[key] = None
+        elif key not in self._lines:
+            fact = self._run.budget.spend(lambda: self._found(asked))
+            self._lines[key] = None if fact is None else _OfLine(fact)
+        if (known := self._lines[key]) is not None:
             known.passes += 1
 
     def facts(self) -> tuple[CutOff, ...]:
@@ -54,11 +59,14 @@ class LeafLosses:
             return None
         subject = subject_of(asked.tensors, frames_out(asked.frame)[::-1], self._run.owns)
         lost = loss_of_graph(subject, asked.line.stack, self._run.process.lines, alive.optimizers)
+        name = None if subject is None else subject.name
         without = _names(alive.modules, [each for each in owned if each.requires_grad and each.grad is None])
+        if not without and name is None:
+            return None
         if lost is None or lost.written is None:
-            name = None if subject is None else subject.name
             return CutOff(without, "", None, _MADE_A_LEAF, asked.line.stack, name, is_term=not without)
-        return CutOff(without, "", None, clause(lost.written), lost.frames, lost.name, is_term=not without)
+        cut_name = lost.name or (None if without else name)
+        return CutOff(without, "", None, clause(lost.written), lost.frames, cut_name, is_term=not without)
 
 
 def _is_bare(tensor: Any) -> bool:  # noqa: ANN401 # a tensor
