@@ -16,6 +16,7 @@ for step in range(1500):
     loss = model(torch.ones(8, 3)).square().mean()
     loss.backward()
     optimizer.step()
+    writer.add_scalar("loss", loss.item(), step)
     losses.append(loss)
 gradsan.uninstall()
 writer.close()
