@@ -2986,4 +2986,109 @@ for _ in range(12):
             ),
         ),
     ),
+    Rule(
+        "Each thread counts its ops by itself: the age of a graph is told by what holds it, not by ops of other threads.",
+        under=(
+            _found(
+                "a list of penalties that another thread computes",
+                "GS301",
+                "history",
+                """
+from concurrent.futures import ThreadPoolExecutor
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+def roughness(y):
+    return y.diff(dim=0).square().mean()
+history = []
+with ThreadPoolExecutor(1) as pool:
+    for _ in range(12):
+        x = torch.randn(16, 4)
+        opt.zero_grad()
+        error = (net(x) - 1).square().mean() + (net(-x) + 1).square().mean()
+        for _ in range(34):
+            error = error * 1.01
+        error.backward()
+        penalty = 0.1 * pool.submit(roughness, net(x)).result()
+        penalty.backward()
+        opt.step()
+        history.append(penalty)
+""",
+            ),
+            _found(
+                "the same, under a key",
+                "GS301",
+                'history["penalty"]',
+                """
+from concurrent.futures import ThreadPoolExecutor
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+def roughness(y):
+    return y.diff(dim=0).square().mean()
+history = {"penalty": []}
+with ThreadPoolExecutor(1) as pool:
+    for _ in range(12):
+        x = torch.randn(16, 4)
+        opt.zero_grad()
+        error = (net(x) - 1).square().mean() + (net(-x) + 1).square().mean()
+        for _ in range(34):
+            error = error * 1.01
+        error.backward()
+        penalty = 0.1 * pool.submit(roughness, net(x)).result()
+        penalty.backward()
+        opt.step()
+        history["penalty"].append(penalty)
+""",
+            ),
+            _found(
+                "the same, of an object",
+                "GS301",
+                "log.penalties",
+                """
+from concurrent.futures import ThreadPoolExecutor
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+def roughness(y):
+    return y.diff(dim=0).square().mean()
+class Log:
+    penalties = []
+log = Log()
+with ThreadPoolExecutor(1) as pool:
+    for _ in range(12):
+        x = torch.randn(16, 4)
+        opt.zero_grad()
+        error = (net(x) - 1).square().mean() + (net(-x) + 1).square().mean()
+        for _ in range(34):
+            error = error * 1.01
+        error.backward()
+        penalty = 0.1 * pool.submit(roughness, net(x)).result()
+        penalty.backward()
+        opt.step()
+        log.penalties.append(penalty)
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a penalty that lives until the next one",
+                """
+from concurrent.futures import ThreadPoolExecutor
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+def roughness(y):
+    return y.diff(dim=0).square().mean()
+with ThreadPoolExecutor(1) as pool:
+    for _ in range(12):
+        x = torch.randn(16, 4)
+        opt.zero_grad()
+        error = (net(x) - 1).square().mean() + (net(-x) + 1).square().mean()
+        for _ in range(34):
+            error = error * 1.01
+        error.backward()
+        penalty = 0.1 * pool.submit(roughness, net(x)).result()
+        penalty.backward()
+        opt.step()
+""",
+            ),
+        ),
+    ),
 )

@@ -138,7 +138,8 @@ def _sighting(held: list[Held], search: HeldGraphs, timeline: Timeline, latest: 
     before = latest.steps_before(steps)
     if not now or any(_leads_before(search.nodes[number], before) for number in walked[:1] + walked[-1:]):
         return None  # the latest pass goes there: it is carried, and not only held
-    created = {number: bisect_right(steps, number) for number in {*numbers, *graph.numbers}}
+    dated = graph.numbers if graph.is_of_one_thread else set[int]()
+    created = {number: bisect_right(steps, number) for number in {*numbers, *dated}}
     old = sorted({each for each in created.values() if each < now})
     if not old:
         return None
@@ -150,7 +151,7 @@ def _sighting(held: list[Held], search: HeldGraphs, timeline: Timeline, latest: 
         function=first.function,
         owner=first.owner,
         newest=numbers[-1],
-        reach={number: created[number] for number in graph.numbers},
+        reach={number: created[number] for number in dated or numbers},
         step=now,
         steps=old,
         ops=int(len(graph.numbers) * each_ops),
@@ -172,4 +173,13 @@ class Graph:
         nodes = reach(roots, _OPS_WALKED)
         self.numbers = {each._sequence_nr() for each in nodes} - {NO_NUMBER}  # noqa: SLF001 # creation_number() costs a call more
         self.leaves = {id(leaf) for leaf in leaves_of(nodes)}
+        # Each thread counts its ops by itself, one of a device those of gradients that have a graph: where an op has a
+        # lower number than what it was computed from, numbers do not tell in which step that op was created.
+        self.is_of_one_thread = all(map(_follows_its_inputs, nodes))
         self.saved_bytes = sum(map(about_bytes, filter(saves_values, nodes)))
+
+
+def _follows_its_inputs(node: Node) -> bool:
+    number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
+    inputs = (each._sequence_nr() for each, _ in node.next_functions if each is not None)  # noqa: SLF001 # likewise
+    return all(each < number or each == NO_NUMBER for each in inputs)
