@@ -219,13 +219,15 @@ def test_what_is_attached_again_is_compared_with_a_run_in_which_nothing_is_cut(t
 
 
 def test_another_meaning_that_trains_as_much_is_a_choice(tmp_path: Path) -> None:
-    """One that trains less is none."""
+    """One that trains less is none, nor one with which a term of a loss would train nothing."""
 
-    def also(*given: float) -> bool:
-        stage = Stage(ended(1, []), {}, Acted(tmp_path, lambda _text, _reference: ended(0, steps(*given))))
+    def also(*given: float, idle: bool = False) -> bool:
+        reference = replace(ended(0, steps(*given)), idle=idle)
+        stage = Stage(ended(1, []), {}, Acted(tmp_path, lambda _text, _reference: reference))
         return is_also_meant(ended(0, steps(1, 2)), "stored", stage)
 
     assert also(1, 3)
+    assert not also(1, 3, idle=True)
     assert not also(1, 2)
     assert not also(0, 0)
 

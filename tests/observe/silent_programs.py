@@ -2987,7 +2987,7 @@ for _ in range(12):
         ),
     ),
     Rule(
-        "Each thread counts its ops by itself: the age of a graph is told by what holds it, not by ops of other threads.",
+        "Each thread counts its ops by itself: the age of a graph is that of what holds it, not of others' ops.",
         under=(
             _found(
                 "a list of penalties that another thread computes",

@@ -5,8 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from gradsan.fix.judging.given_compared import Steps, difference
+from gradsan.observe.graph import roots_of
+from gradsan.observe.reference_runs.asked import asked, number_of
+from gradsan.observe.reference_runs.cut import Stored
 from warm import PRELOADED
 
 HEAD = """\
@@ -717,3 +721,26 @@ def test_what_trains_something_else_differs_from_the_reference(name: str, tmp_pa
     ours, theirs = steps(broken.replace(old, new), None, tmp_path), steps(broken, reference, tmp_path)
 
     assert difference(ours, theirs, {}) is not None
+
+
+@pytest.mark.parametrize(
+    ("loss", "is_idle"),
+    [
+        ("error + 0.5 * near", True),
+        ("error + near.sqrt() * 2 + error", True),
+        ("error + (near * error)", False),  # a weight of what trains
+        ("near", False),  # all of the loss: then nothing is trained, which is said otherwise
+        ("error + 1.0", False),
+    ],
+)
+def test_term_that_trains_nothing_where_a_value_is_put_away_is_seen(loss: str, *, is_idle: bool) -> None:
+    """Its author did not mean a constant."""
+    weight = torch.ones(3, requires_grad=True)
+    error, average = weight.square().mean(), 0.9 * weight
+    known = {"error": error, "near": average.square().mean()}
+    run = Stored([1])
+    run.site_of = {number_of(node): 1 for node in roots_of([average])}.get
+
+    run.before(asked([eval(loss, known)], [(), (), False, False, ()], {"accumulate_grad": True}))  # noqa: S307 # one of the above
+
+    assert run.has_idle_terms is is_idle

@@ -132,6 +132,7 @@ class Trial:
             "stale": self._reference.is_stale,
             "shared": self._reference.is_shared,
             "joint": self._reference.is_joint,
+            "idle": self._reference.has_idle_terms,
             "piled": self._reference.is_piled,
             "noted": sorted(self._reference.noted),
             "sites": sorted(self._reference.sites),

@@ -147,9 +147,12 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
 
 
 def is_also_meant(trial: Trial, other: Meaning, stage: Stage) -> bool:
-    """Whether a run of another meaning trains all that a trial trains, and otherwise: both could be meant."""
+    """Whether a run of another meaning trains all that a trial trains, and otherwise: both could be meant.
+
+    Nobody adds a term to a loss that would train nothing.
+    """
     reference = stage.reference(other)
-    if reference.status != 0 or cut_off(reference.steps, trial.steps, trial.names):
+    if reference.status != 0 or reference.idle or cut_off(reference.steps, trial.steps, trial.names):
         return False
     return difference(trial.steps, reference.steps, trial.names) is not None
 

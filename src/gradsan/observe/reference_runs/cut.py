@@ -1,9 +1,9 @@
 """Reference runs in which what a pass freed, or what is old, is a constant."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradsan.observe.graph import VIEWING, Node, adds_up, kind_of, leaves_of, saves_values, walked
+from gradsan.observe.graph import VIEWING, Node, adds_up, kind_of, leaves_of, saves_values, terms_of, walked
 from gradsan.observe.modules import parameters_of
 from gradsan.observe.private import restore_versions
 from gradsan.observe.reference_runs.asked import Asked, newest_below, number_of, op_counter
@@ -128,6 +128,7 @@ class Stored(Cut):
     def before(self, pass_: Asked) -> None:
         """Also where no pass has freed it yet."""
         self._cut_off(pass_, [node for node in pass_.runs if self.site_of(number_of(node)) in self._sites])
+        self.has_idle_terms = self.has_idle_terms or _has_idle_terms(pass_)
         super().before(pass_)
 
 
@@ -175,7 +176,22 @@ def not_cut_off(pass_: Asked) -> list[Node]:
     """The ops and leaves that something flows to: no other op leads to them than what is cut off."""
     led_to = {each for following in pass_.below.values() for each in following}
     starts = (node for node in pass_.below if node not in led_to)
-    return list(walked(filter(is_open, starts), lambda node: filter(is_open, pass_.below[node])))
+    return list(walked(filter(is_open, starts), _open_below(pass_)))
+
+
+def _has_idle_terms(pass_: Asked) -> bool:
+    """Whether a loss has a term to which leaves lead, all of them through what is cut off, beside one that trains."""
+    terms = [each for each in terms_of(pass_.roots) if _has_leaves(walked([each], pass_.below.__getitem__))]
+    trains = [_has_leaves(walked(filter(is_open, [each]), _open_below(pass_))) for each in terms]
+    return any(trains) and not all(trains)
+
+
+def _has_leaves(nodes: Iterable[Node]) -> bool:
+    return next(leaves_of(nodes), None) is not None
+
+
+def _open_below(pass_: Asked) -> Callable[[Node], Iterable[Node]]:
+    return lambda node: filter(is_open, pass_.below[node])
 
 
 def is_open(node: Node) -> bool:
