@@ -120,6 +120,48 @@ def main():
 main()
 """,
     ),
+    "weights of a dict, in the steps of an inner loop": (
+        "weight",
+        """
+from torch.func import functional_call
+net, seen = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)), 0.0
+
+def adapt(x):
+    fast = {name: each.clone() for name, each in net.named_parameters()}
+    for _ in range(2):
+        loss = functional_call(net, fast, (x,)).square().mean()
+        slopes = torch.autograd.grad(loss, list(fast.values()), create_graph=True)
+        for (name, weight), slope in zip(fast.items(), slopes):
+            weight -= 0.1 * slope  # edit
+    return fast
+
+with torch.no_grad():
+    seen += net(torch.ones(5, 1)).mean().item()
+functional_call(net, adapt(torch.ones(5, 1)), (torch.ones(5, 1),)).square().mean().backward()
+""",
+    ),
+    "rows of a table that the next row is computed from": (
+        "path",
+        """
+net, path = nn.Linear(2, 2), torch.zeros(3, 4, 2)
+path[:, 0] = 1.0
+for t in range(3):
+    angle, speed = path[:, t, :1], path[:, t, 1:]
+    path[:, t + 1] = path[:, t] + net(torch.cat([angle.sin(), speed], 1))  # edit
+path.sum().backward()
+""",
+    ),
+    "a state whose transposed values are read": (
+        "state",
+        """
+net = nn.Linear(3, 3)
+state = net(torch.ones(3, 3))
+for _ in range(2):
+    update = state.t().sin()
+    state.add_(update)  # edit
+state.sum().backward()
+""",
+    ),
 }
 
 
@@ -230,3 +272,23 @@ net(torch.ones(2, 16)).sum().backward()
     assert diagnosis.culprit.name == "self.queue"
     assert line_of(diagnosis.changed) == marked(program, "edit")
     assert [each.kind for each in diagnosis.fixes if each.edits] == ["clone"]
+
+
+def test_number_is_not_taken_for_what_was_edited(tmp_path: Path) -> None:
+    """Though it is the one thing that is changed where nothing is recorded."""
+    diagnosis = diagnosis_of(
+        tmp_path,
+        """
+def main():
+    gates, seen = nn.Linear(3, 4)(torch.ones(2, 3)).sigmoid(), 0.0
+    getattr(gates, "mul" + "_")(2.0)
+    with torch.no_grad():
+        seen += gates.sum().item()
+    gates.sum().backward()
+
+main()
+""",
+    )
+
+    assert diagnosis.code == "GS202"
+    assert diagnosis.culprit is None or diagnosis.culprit.name != "seen"

@@ -10,10 +10,20 @@ from gradsan.facts.incident import SavedValue, Suspect
 from gradsan.knowledge.tensors import operation_of_node
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, op_fact
-from gradsan.observe.graph import REARRANGING, Node, inverted, kind_of, parameters_behind, saves_values, version_of
+from gradsan.observe.graph import (
+    REARRANGING,
+    VIEWING,
+    Node,
+    inverted,
+    kind_of,
+    parameters_behind,
+    saves_values,
+    version_of,
+)
 from gradsan.observe.modules import buffers_beside
 
 _AT_MOST = 24
+_VIEW_OF_WHAT_WAS_EDITED = "AsStrided"  # as PyTorch calls one, whichever it was
 _TAKERS_AT_MOST = 8
 
 
@@ -78,6 +88,8 @@ class _Candidates:
         named = [node for node in fitting if bare(node.name()) == value.op]
         yield from (_Candidate(node, node) for node in filter(_saves_result, named))
         yield from chain.from_iterable(map(self._replaced_by, named))
+        if value.op == _VIEW_OF_WHAT_WAS_EDITED:
+            yield from chain.from_iterable(map(self._replaced_behind, fitting))
         yield from (_Candidate(saver, source) for source in (*named, *fitting) for saver in self._savers_of(source))
 
     def _of_leaves(self) -> Iterator[_Candidate]:
@@ -115,6 +127,15 @@ class _Candidates:
             if saver is not edit and number[saver] < number[edit]:
                 yield _Candidate(saver, source, edit)
 
+    def _replaced_behind(self, view: Node) -> Iterator[_Candidate]:
+        """The edit of what it is a view of stands beside the view, or beside the one that this is a view of."""
+        number, base = self._graph.number, view
+        savers = list(self._savers_of(view))
+        while savers and kind_of(base) in VIEWING and (below := base.next_functions[0][0]) is not None:
+            base = below
+            edits = [each for each in self._above.get(base, ()) if _stands_for(each, base)]
+            yield from (_Candidate(one, view, edit) for one in savers for edit in edits if number[one] < number[edit])
+
     def takers_of(self, source: Node | None) -> list[Node]:
         """The ops that were created of an op's result and are of its size."""
         return [each for each in self._above.get(source, ()) if _has_shape(each, self._value.shape)][:_TAKERS_AT_MOST]
@@ -126,6 +147,11 @@ class _Candidates:
 def _has_shape(node: Node, shape: tuple[int, ...]) -> bool:
     metadata = getattr(node, "_input_metadata", None) or ()
     return any(tuple(int(size) for size in each.shape) == shape for each in metadata)
+
+
+def _stands_for(node: Node, base: Node) -> bool:
+    """Whether an op may be the edit of what another one created."""
+    return node.next_functions[0][0] is base and kind_of(node) not in VIEWING
 
 
 def _saves_input(node: Node, source: Node) -> bool:

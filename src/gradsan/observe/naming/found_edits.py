@@ -8,6 +8,7 @@ from itertools import islice
 from types import FrameType
 
 from gradsan.facts.incident import Edited, OpFact, Stack, Suspect
+from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.dataflow import doubt_of
@@ -22,6 +23,7 @@ from gradsan.source.stores import spelled, text
 
 _SEARCHED = 400  # edits, the latest first
 _TOO_DOUBTFUL = 3.0
+_NUMBERS = (int, float, complex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,21 @@ def edit_behind(
     if incident.value is None or not incident.suspects:
         return None
     live = edited_as_often(incident.value, frames, owns)
-    return _Inquiry(incident, lines, live).run()
+    return _Inquiry(incident, lines, live, _counted_with(frames)).run()
+
+
+def _counted_with(frames: Sequence[FrameType]) -> set[tuple[str, str]]:
+    """The variables that are numbers of Python's, with the functions that have them."""
+    with variables_of(frames) as each:
+        of_functions = [(frame.f_code.co_qualname, variables) for frame, variables in zip(frames, each, strict=True)]
+        return {(function, name) for function, of in of_functions for name in of if type(of[name]) in _NUMBERS}
 
 
 class _Inquiry:
-    def __init__(self, incident: Edited, lines: Lines, live: list[Held]) -> None:
+    def __init__(self, incident: Edited, lines: Lines, live: list[Held], counted: set[tuple[str, str]]) -> None:
         self._suspects = incident.suspects
         self._live = live
+        self._counted = counted
         ops = (op for each in incident.suspects for op in (each.saver, each.source, each.edit, *each.takers))
         numbers = sorted({op.number for op in ops if op is not None and op.number is not None})
         self._trace = Trace(lines, numbers[0] if numbers else 0, None, tuple(numbers))
@@ -119,11 +129,17 @@ class _Inquiry:
     def _only(self) -> Edit | None:
         """There is just one thing that it can have been."""
         plain = [(at, each) for at, each in self._written if each.is_plain]
-        plain = plain or [(at, each) for at, each in self._written if unrecorded(at) is not None]
+        plain = plain or [(at, each) for at, each in self._tensors() if unrecorded(at) is not None]
         if len({ast.dump(each.target) for _, each in plain}) != 1:
             return None
         execution, each = plain[0]
         return Edit(text(each.target), execution, each.line, self._reader(execution, each), is_proved=False)
+
+    def _tensors(self) -> Iterator[tuple[Execution, InPlace]]:
+        """What was edited, but for numbers."""
+        for at, each in self._written:
+            if (at.call.code.function, spelled(each.target)) not in self._counted:
+                yield at, each
 
     def _after(self, suspect: Suspect) -> Iterable[tuple[Execution, InPlace]]:
         """The edits since an op was created, the first of them first."""
