@@ -420,6 +420,38 @@ def test_edit_that_is_meant_for_others_is_not_made_of_a_copy(tmp_path: Path, edi
     assert case.fixed("clone", found) is None
 
 
+@pytest.mark.parametrize(
+    ("over", "edit", "after"),
+    [
+        ("key, w in fast.items()", "w -= rate * grads[key]", "fast[key] = w - rate * grads[key]"),
+        ("(key, w), g in zip(fast.items(), grads)", "w.sub_(g, alpha=rate)", "fast[key] = w.sub(g, alpha=rate)"),
+        ("n, (w, g) in enumerate(zip(self.fast, grads))", "w += g + rate", "self.fast[n] = w + (g + rate)"),
+    ],
+)
+def test_item_of_a_container_is_replaced_there(tmp_path: Path, over: str, edit: str, after: str) -> None:
+    """The loop's variable alone would be forgotten."""
+    source = "def adapt(self, fast, grads):\n    for {}:\n        {}\n    return fast\n"
+    case = Case(tmp_path, source.format(over, edit))
+
+    fixed = case.fixed("clone", case.diagnosis("GS202", "w", changed=case.at(edit)))
+
+    assert fixed == source.format(over, after)
+
+
+def test_list_of_which_every_item_is_edited_is_computed_again(tmp_path: Path) -> None:
+    """No name says which item it is; where the loop does something else too, that would be lost."""
+    source = "def adapt(fast, grads):\n    for w, g in zip(fast, grads):\n        w -= 0.1 * g\n    return fast\n"
+    case = Case(tmp_path, source)
+
+    fixed = case.fixed("clone", case.diagnosis("GS202", "w", changed=case.at("w -=")))
+
+    assert fixed == (
+        "def adapt(fast, grads):\n    fast = [w - 0.1 * g for w, g in zip(fast, grads)]\n    return fast\n"
+    )
+    case = Case(tmp_path, source.replace("    return", "        print(g)\n    return"))
+    assert case.fixed("clone", case.diagnosis("GS202", "w", changed=case.at("w -="))) is None
+
+
 def test_name_of_a_loop_that_means_something_else_below_it_is_no_reason_for_a_copy(tmp_path: Path) -> None:
     """Nobody reads the copy: each iteration has another tensor."""
     case = Case(tmp_path, "def clip(model):\n    for w in model.parameters():\n        w[0] = 0\n    return w\n")

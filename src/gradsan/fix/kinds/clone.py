@@ -12,6 +12,7 @@ from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import method, written_out
 from gradsan.knowledge.tensors import has_twin
 from gradsan.source.arguments import without_argument
+from gradsan.source.loop_items import item_of
 from gradsan.source.names import argument, assigned_names, loaded, loaded_names, nodes
 from gradsan.source.tree import For, is_simple
 
@@ -19,6 +20,7 @@ from gradsan.source.tree import For, is_simple
 def _where_it_is_edited(program: Program) -> Iterator[Draft]:
     """The innermost line of the user's that edits it."""
     for place in program.inward(program.diagnosis.changed)[:1]:
+        yield from _in_its_container(place)
         yield from _out_of_place(program, place)
 
 
@@ -48,6 +50,36 @@ def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
             yield Draft().replace(place.tree, edit, code)
         case _:
             yield from _switched_off(place)
+
+
+def _in_its_container(place: Place) -> Iterator[Draft]:
+    """`for key, w in held.items(): w -= x` puts the new tensor under the key: what the loop calls it is forgotten."""
+    match _new_value(place):
+        case str(name), str(value):
+            loops = (loop for loop in place.loops if isinstance(loop, For) and name in assigned_names(loop.target))
+        case _:
+            return
+    for loop in islice(loops, 1):
+        tree, item = place.tree, item_of(loop, name)
+        if item is not None and item.key is not None:
+            under = f"{tree.text(item.container)}[{tree.text(item.key)}]"
+            yield Draft().replace(tree, place.statement, f"{under} = {value}")
+        elif item is not None and loop.body == [place.statement] and not loop.orelse:
+            listed = f"[{value} for {tree.text(loop.target)} in {tree.text(loop.iter)}]"
+            yield Draft().replace(tree, loop, f"{tree.text(item.container)} = {listed}")
+
+
+def _new_value(place: Place) -> tuple[str, str] | None:
+    """The variable that a statement edits in place, and what it computes."""
+    tree = place.tree
+    match place.statement:
+        case ast.AugAssign(target=ast.Name(id=name)) as edit:
+            return name, written_out(tree, edit, name).partition("= ")[2]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method) as func) as call) if (
+            has_twin(method)
+        ):
+            return name, f"{name}.{method.removesuffix('_')}{tree.text(call).removeprefix(tree.text(func))}"
+    return None
 
 
 def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:

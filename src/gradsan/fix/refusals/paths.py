@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from gradsan.source.file import split_lines, tree_of
 from gradsan.source.file_statements import every_statement, inner_statements
-from gradsan.source.names import bound_by, bound_inside, parameters
+from gradsan.source.names import assigned_names, bound_by, bound_inside, parameters
 
 UNBOUND = 0  # in the place of a line: no assignment has been met on some path
 
@@ -60,12 +60,13 @@ def _own(scope: _Scope) -> set[str]:
 
 
 def _loads(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """What is read there, but for what functions read when they are called."""
+    """What is read there, but for what functions read when they are called, and for a comprehension's own names."""
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             yield node.id
         if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            yield from _loads(ast.iter_child_nodes(node))
+            own = assigned_names(each.target for each in node.generators) if isinstance(node, _COMPREHENSIONS) else ()
+            yield from (each for each in _loads(ast.iter_child_nodes(node)) if each not in own)
 
 
 @lru_cache(maxsize=8)

@@ -26,9 +26,17 @@ def written_out(tree: Tree, edit: ast.AugAssign, old: str) -> str:
     """`x += y` as an assignment of a new value, where `old` says what the old one is."""
     between = tree.source.text[tree.whole(edit.target)[1] : tree.whole(edit.value)[0]]
     operand = tree.text(edit.value)
-    if isinstance(edit.value, ast.BinOp | ast.BoolOp | ast.IfExp | ast.Compare) and not tree.is_bracketed(edit.value):
+    if _needs_brackets(edit) and not tree.is_bracketed(edit.value):
         operand = f"({operand})"
     return f"{tree.text(edit.target)} = {old} {between.strip().removesuffix('=')} {operand}"
+
+
+def _needs_brackets(edit: ast.AugAssign) -> bool:
+    """Whether the operand would be taken apart without them: a product that is added would not."""
+    match edit.op, edit.value:
+        case ast.Add() | ast.Sub(), ast.BinOp(op=ast.Mult() | ast.Div() | ast.MatMult() | ast.Pow()):
+            return False
+    return isinstance(edit.value, ast.BinOp | ast.BoolOp | ast.IfExp | ast.Compare)
 
 
 def is_only_given(scope: ast.AST, name: str) -> bool:

@@ -8,13 +8,12 @@ from itertools import islice
 from types import FrameType
 
 from gradsan.facts.incident import Edited, OpFact, Stack, Suspect
-from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.dataflow import doubt_of
 from gradsan.observe.naming.edits import InPlace, edits
 from gradsan.observe.naming.holders import Held
-from gradsan.observe.naming.living_tensors import edited_as_often
+from gradsan.observe.naming.living_tensors import edited_as_often, numbers_in
 from gradsan.observe.naming.spelling import is_called_like
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
@@ -23,7 +22,6 @@ from gradsan.source.stores import spelled, text
 
 _SEARCHED = 400  # edits, the latest first
 _TOO_DOUBTFUL = 3.0
-_NUMBERS = (int, float, complex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +47,7 @@ def edit_behind(
     if incident.value is None or not incident.suspects:
         return None
     live = edited_as_often(incident.value, frames, owns)
-    return _Inquiry(incident, lines, live, _counted_with(frames)).run()
-
-
-def _counted_with(frames: Sequence[FrameType]) -> set[tuple[str, str]]:
-    """The variables that are numbers of Python's, with the functions that have them."""
-    with variables_of(frames) as each:
-        of_functions = [(frame.f_code.co_qualname, variables) for frame, variables in zip(frames, each, strict=True)]
-        return {(function, name) for function, of in of_functions for name in of if type(of[name]) in _NUMBERS}
+    return _Inquiry(incident, lines, live, numbers_in(frames)).run()
 
 
 class _Inquiry:

@@ -1,4 +1,4 @@
-"""Which live tensors still lead to an op, and which have been edited as often as PyTorch says."""
+"""Which live tensors still lead to an op, which have been edited as often as PyTorch says, and what is no tensor."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -6,11 +6,13 @@ from types import FrameType
 from typing import Any
 
 from gradsan.facts.incident import SavedValue
+from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.graph import REARRANGING
 from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import creation_number
 
 _REARRANGED_AT_MOST = 8
+_NUMBERS = (int, float, complex)
 
 _REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in REARRANGING for n in range(3))
 
@@ -26,6 +28,13 @@ def held(number: int, frames: Sequence[FrameType], owns: Callable[[str], bool]) 
 def edited_as_often(value: SavedValue, frames: Sequence[FrameType], owns: Callable[[str], bool]) -> list[Held]:
     """Every tensor within reach that may be the one of which PyTorch says that it was edited; exact: of that shape."""
     return _Edited(value, owns).run(frames)
+
+
+def numbers_in(frames: Sequence[FrameType]) -> set[tuple[str, str]]:
+    """The variables that are numbers of Python's, by the functions that have them."""
+    with variables_of(frames) as each:
+        of_functions = [(frame.f_code.co_qualname, variables) for frame, variables in zip(frames, each, strict=True)]
+        return {(function, name) for function, of in of_functions for name in of if type(of[name]) in _NUMBERS}
 
 
 class _Leading(Search):
