@@ -2063,4 +2063,113 @@ for _ in range(2):
             ),
         ),
     ),
+    Rule(
+        "What one call puts away item by item may be more than what is looked through: older calls are asked, too.",
+        under=(
+            _program(
+                "a memory of the nodes of a graph",
+                "self.container",
+                """
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(3, 2)
+        self.container = {node: torch.zeros(2) for node in range(40)}
+
+    def get(self, ids):
+        return torch.stack([self.container[each] for each in ids])
+
+    def update(self, ids):
+        fresh = self.cell(torch.ones(len(ids), 3), self.get(ids))  # created
+        for node, state in zip(ids, fresh):
+            self.container[node] = state
+
+memory, head = Memory(), nn.Linear(2, 1)
+opt = torch.optim.SGD(memory.parameters(), lr=0.1)
+for step in range(3):
+    memory.update(range(20 * (step % 2), 20 * (step % 2) + 20))
+    opt.zero_grad()
+    head(memory.get(range(40))).square().mean().backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "slots of a list",
+                "self.slots",
+                """
+class Writer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.write = nn.Linear(2, 2)
+        self.slots = [torch.zeros(2)] * 32
+
+    def fill(self, first):
+        new = self.write(torch.ones(16, 2)).tanh()  # created
+        for n, row in enumerate(new.unbind(0)):
+            self.slots[first + n] = row
+
+    def read(self):
+        return torch.stack(self.slots).sum(0)
+
+writer, head = Writer(), nn.Linear(2, 1)
+opt = torch.optim.SGD(writer.parameters(), lr=0.1)
+for step in range(3):
+    writer.fill(16 * (step % 2))
+    opt.zero_grad()
+    head(writer.read()).square().sum().backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "a table of the file",
+                "table",
+                """
+embed, head = nn.Embedding(40, 2), nn.Linear(2, 1)
+table = {key: torch.zeros(2) for key in range(40)}
+opt = torch.optim.SGD(embed.parameters(), lr=0.1)
+
+def refresh(keys):
+    for key, vector in zip(keys, embed(torch.tensor(list(keys))).tanh()):
+        table[key] = vector
+
+for step in range(3):
+    refresh(range(20 * (step % 2), 20 * (step % 2) + 20))
+    opt.zero_grad()
+    head(torch.stack([table[key] for key in range(40)])).square().sum().backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "a memory without graphs, beside a state that is carried on",
+                "state",
+                """
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(2, 2)
+        self.container = {node: torch.zeros(2) for node in range(40)}
+
+    def get(self, ids):
+        return torch.stack([self.container[each] for each in ids])
+
+    def update(self, ids, state):
+        state = self.cell(self.get(ids), state)  # created
+        for node, row in zip(ids, state.detach()):
+            self.container[node] = row
+        return state
+
+memory, head = Memory(), nn.Linear(2, 1)
+opt = torch.optim.SGD(memory.parameters(), lr=0.1)
+state = torch.zeros(20, 2)
+for step in range(3):
+    state = memory.update(range(20 * (step % 2), 20 * (step % 2) + 20), state)
+    opt.zero_grad()
+    (head(state).square().mean() + memory.get(range(40)).sum()).backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
 )

@@ -108,9 +108,17 @@ class Origins:
         return steps, False
 
     def _newest(self, stored: Stored) -> Stored:
-        """What is followed of all that was stored: the newest first, then whatever older is wanted."""
+        """What is followed of all that was stored: the newest first, then whatever older is wanted, or of other calls.
+
+        What a loop puts away item by item may be more than that, and all of it of one call.
+        """
         newest = list(islice(reversed(stored), _STORES_SEARCHED))
-        return newest[:_STORES_AT_MOST] + [each for each in newest[_STORES_AT_MOST:] if each[0] in self._wanted]
+        followed, older = newest[:_STORES_AT_MOST], newest[_STORES_AT_MOST:]
+        last_of_call: dict[Call, Execution] = {}
+        for execution, _ in newest:
+            last_of_call.setdefault(execution.call, execution)
+        others = set(islice(last_of_call.values(), _STORES_AT_MOST))
+        return followed + [each for each in older if each[0] in self._wanted or each[0] in others]
 
     def _through(
         self, demand: Demand, name: str | None, stored: tuple[Execution, Store], to: Path, kind: Kind, doubt: float
