@@ -2080,14 +2080,15 @@ class Memory(nn.Module):
         return torch.stack([self.container[each] for each in ids])
 
     def update(self, ids):
-        fresh = self.cell(torch.ones(len(ids), 3), self.get(ids))  # created
+        fresh = self.cell(torch.ones(len(ids), 3), self.get(ids))
         for node, state in zip(ids, fresh):
             self.container[node] = state
 
 memory, head = Memory(), nn.Linear(2, 1)
 opt = torch.optim.SGD(memory.parameters(), lr=0.1)
-for step in range(3):
-    memory.update(range(20 * (step % 2), 20 * (step % 2) + 20))
+for _ in range(3):
+    memory.update(range(20))
+    memory.update(range(20, 40))
     opt.zero_grad()
     head(memory.get(range(40))).square().mean().backward()
     opt.step()
@@ -2103,20 +2104,18 @@ class Writer(nn.Module):
         self.write = nn.Linear(2, 2)
         self.slots = [torch.zeros(2)] * 32
 
-    def fill(self, first):
-        new = self.write(torch.ones(16, 2)).tanh()  # created
-        for n, row in enumerate(new.unbind(0)):
+    def rewrite(self, first):
+        old = torch.stack([self.slots[first + n] for n in range(16)])
+        for n, row in enumerate(self.write(old).tanh().unbind(0)):
             self.slots[first + n] = row
-
-    def read(self):
-        return torch.stack(self.slots).sum(0)
 
 writer, head = Writer(), nn.Linear(2, 1)
 opt = torch.optim.SGD(writer.parameters(), lr=0.1)
-for step in range(3):
-    writer.fill(16 * (step % 2))
+for _ in range(3):
+    writer.rewrite(0)
+    writer.rewrite(16)
     opt.zero_grad()
-    head(writer.read()).square().sum().backward()
+    head(torch.stack(writer.slots)).square().sum().backward()
     opt.step()
 """,
             ),
@@ -2124,16 +2123,18 @@ for step in range(3):
                 "a table of the file",
                 "table",
                 """
-embed, head = nn.Embedding(40, 2), nn.Linear(2, 1)
-table = {key: torch.zeros(2) for key in range(40)}
-opt = torch.optim.SGD(embed.parameters(), lr=0.1)
+mix, head = nn.Linear(2, 2), nn.Linear(2, 1)
+table = {key: torch.ones(2) for key in range(40)}
+opt = torch.optim.SGD(mix.parameters(), lr=0.1)
 
 def refresh(keys):
-    for key, vector in zip(keys, embed(torch.tensor(list(keys))).tanh()):
+    rows = mix(torch.stack([table[key] for key in keys])).tanh()
+    for key, vector in zip(keys, rows):
         table[key] = vector
 
-for step in range(3):
-    refresh(range(20 * (step % 2), 20 * (step % 2) + 20))
+for _ in range(3):
+    refresh(range(20))
+    refresh(range(20, 40))
     opt.zero_grad()
     head(torch.stack([table[key] for key in range(40)])).square().sum().backward()
     opt.step()
@@ -2163,8 +2164,9 @@ class Memory(nn.Module):
 memory, head = Memory(), nn.Linear(2, 1)
 opt = torch.optim.SGD(memory.parameters(), lr=0.1)
 state = torch.zeros(20, 2)
-for step in range(3):
-    state = memory.update(range(20 * (step % 2), 20 * (step % 2) + 20), state)
+for _ in range(3):
+    state = memory.update(range(20), state)
+    memory.update(range(20, 40), state.detach())
     opt.zero_grad()
     (head(state).square().mean() + memory.get(range(40)).sum()).backward()
     opt.step()
