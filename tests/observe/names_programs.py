@@ -454,6 +454,86 @@ main()
         ),
     ),
     Rule(
+        "A statement stores when all that it calls has returned: what was running then holds nothing of it yet.",
+        under=(
+            _program(
+                "energy and forces, given back together",
+                "energy",
+                """
+def energy_and_forces(net, at):
+    energy = net(at).pow(2)
+    force, = torch.autograd.grad(energy.sum(), at)
+    return energy, -force
+
+def main():
+    net = nn.Linear(3, 1)
+    given = energy_and_forces(net, torch.randn(4, 3, requires_grad=True))
+    energy, force = given
+    (energy.mean() + force.mean()).backward()
+
+main()
+""",
+            ),
+            _program(
+                "energy and forces in a dict that a model gives back",
+                "energy",
+                """
+class Potential(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 1)
+
+    def forward(self, at):
+        energy = self.net(at).pow(2)
+        force, = torch.autograd.grad(energy.sum(), at)
+        return {"energy": energy, "force": -force}
+
+def main():
+    out = Potential()(torch.randn(4, 3, requires_grad=True))
+    loss = out["energy"].mean() + out["force"].mean()
+    loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a total of terms, one of which was looked at where it was computed",
+                "term",
+                """
+def weighed(net, x):
+    term = net(x).pow(2).mean()
+    scale = torch.autograd.grad(term, net.weight)[0].norm()
+    return term / scale
+
+def main():
+    net = nn.Linear(3, 1)
+    total = weighed(net, torch.randn(4, 3)) + 1.0
+    total.backward()
+
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "what was stored when the call that freed it began",
+                "out",
+                """
+def forces(out, at):
+    return torch.autograd.grad(out["energy"].sum(), at)[0]
+
+def main():
+    net, at = nn.Linear(3, 1), torch.randn(4, 3, requires_grad=True)
+    out = {"energy": net(at).pow(2)}
+    force = forces(out, at)
+    (out["energy"].mean() + force.mean()).backward()
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
         "Where all of it was there before the graph was freed, it is the variable that was kept longest.",
         under=(
             _program(

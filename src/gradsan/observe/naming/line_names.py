@@ -8,7 +8,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.dataflow import flow
 from gradsan.observe.naming.demands import Binding
-from gradsan.observe.naming.survivors import boundary, survivor
+from gradsan.observe.naming.survivors import survivor
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.naming.unheld import called_twice, handed_on
 
@@ -44,7 +44,7 @@ def crossed_by(crossing: Crossing, stack: Sequence[Frame], lines: Lines) -> Bind
     path = flow(trace, creators, entering, crossing.enters_op)
     if path is None:
         return called_twice(creators, entering) or handed_on(creators, entering)
-    return survivor(path, boundary(trace, path, crossing.freed_number))
+    return survivor(trace, path, crossing.freed_number)
 
 
 def _failing(trace: Trace, stack: Sequence[Frame]) -> tuple[Execution, ...]:

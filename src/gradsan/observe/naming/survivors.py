@@ -8,14 +8,16 @@ from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.trace import Execution, Trace
 
 
-def survivor(path: Flow, freed: int) -> Binding | None:
+def survivor(trace: Trace, path: Flow, freed_number: int | None) -> Binding | None:
     """The variable nearest the entering statement that was stored before the graph was freed, and read after it.
 
-    `freed`: when that was, as an index of executions. Where the variable holds the value inside an object, the one in
+    `freed_number`: the op counter then, if it is known. Where the variable holds the value inside an object, the one in
     there is named, if it still has it. Where no variable spans the moment, because both sides of the crossing were
     there before, the one that was kept longest. What a function was given is called as its caller calls it.
     """
-    spanning = [each for each in path.bindings if each.written.index < freed <= each.read.index or _went_on(each, path)]
+    freed = _boundary(trace, path, freed_number)
+    running = trace.executions[freed].stack if freed < len(trace.executions) else ()
+    spanning = [each for each in path.bindings if _spans(each, freed, running) or _went_on(each, path)]
     if not spanning:
         kept = max(path.bindings, key=lambda each: each.read.index - each.written.index, default=None)
         return None if kept is None else _as_given(kept, path)
@@ -31,7 +33,7 @@ def _as_given(binding: Binding, path: Flow) -> Binding:
     return next(given, binding)
 
 
-def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
+def _boundary(trace: Trace, path: Flow, freed: int | None) -> int:
     """When the graph was freed, as an index of executions; `freed`: the op counter then, if it is known.
 
     The last pass that the user's statements asked for by then; where a library asks, the last statement before it.
@@ -42,6 +44,15 @@ def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
         executions = [each for each in executions if each.number < freed or (each.number == freed and _is_pass(each))]
         return executions[-1].index if executions else last + 1
     return next((each.index for each in reversed(executions) if _is_pass(each)), last + 1)
+
+
+def _spans(binding: Binding, freed: int, running: tuple[Execution, ...]) -> bool:
+    """Whether it was stored before that moment, and read after it.
+
+    What was running then had stored nothing yet but arguments: a statement stores when all that it calls has returned.
+    """
+    is_stored = binding.kind == "argument" or binding.written not in running
+    return is_stored and binding.written.index < freed <= binding.read.index
 
 
 def _is_pass(execution: Execution) -> bool:
