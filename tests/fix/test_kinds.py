@@ -381,6 +381,7 @@ def test_total_keeps_numbers_and_the_loss_is_back_propagated(tmp_path: Path) -> 
         ("h.mul_(2)", "h = h.mul(2)"),
         ("h = relu(h, inplace=True)", "h = relu(h)"),
         ("h[0] = 1", "h = h.clone()\n    h[0] = 1"),
+        ("h[:, 2:].exp_()", "h = h.clone()\n    h[:, 2:].exp_()"),
     ],
 )
 def test_edit_in_place_makes_a_new_tensor_instead(tmp_path: Path, before: str, after: str) -> None:
@@ -411,7 +412,25 @@ def test_what_is_written_into_a_copy_is_read_from_another(tmp_path: Path, before
     assert not any("h.clone()[0] =" in each for each in every)
 
 
-@pytest.mark.parametrize("edit", ["w.clamp_(-1, 1)", "w *= 0.9", "w[0] = 0"])
+@pytest.mark.parametrize(
+    ("edit", "after"),
+    [("h[:2].sigmoid_()", None), ("h[:2].mul_(h[2:])", "h[:2].mul_(h.clone()[2:])")],
+)
+def test_edit_that_saves_a_value_itself_is_not_made_of_a_copy_that_nobody_has(
+    tmp_path: Path, edit: str, after: str | None
+) -> None:
+    """`h.clone()[:2].sigmoid_()` would change nothing that anybody reads."""
+    later = "h[2:].exp_()"
+    case = Case(tmp_path, f"def main(h):\n    {edit}\n    {later}\n    return h\n")
+    found = case.diagnosis("GS202", "h", made=case.at(edit), changed=case.at(later))
+
+    every = [case.applied(edits) for edits in candidates("clone", case.program(found))]
+
+    assert not any("clone()[:2]" in each for each in every)
+    assert after is None or any(after in each for each in every)
+
+
+@pytest.mark.parametrize("edit", ["w.clamp_(-1, 1)", "w *= 0.9", "w[0] = 0", "w[:2].clamp_(-1, 1)"])
 def test_edit_that_is_meant_for_others_is_not_made_of_a_copy(tmp_path: Path, edit: str) -> None:
     """The loop's variable would have the new tensor, and the model keep the old one."""
     case = Case(tmp_path, f"def clip(model):\n    for w in model.parameters():\n        {edit}\n")

@@ -162,6 +162,98 @@ for _ in range(2):
 state.sum().backward()
 """,
     ),
+    "row of a table, which is filled row by row": (
+        "path",
+        """
+def roll(net, start):
+    path = torch.zeros(2, 4, 3)
+    path[:, 0] = start
+    for t in range(3):
+        row = path[:, t]
+        path[:, t + 1] = net(row)  # edit
+    return path
+
+net = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+roll(net, net(torch.ones(2, 3))).mean().backward()
+""",
+    ),
+    "entries of a table, seen through two views": (
+        "costs",
+        """
+weights = nn.Parameter(torch.rand(3, 3))
+costs = torch.zeros(4, 4)
+for i in range(3):
+    for j in range(3):
+        best = torch.minimum(costs[i, j + 1], costs[i + 1, j])
+        costs[i + 1, j + 1] = weights[i, j] + best  # edit
+costs[-1, -1].backward()
+""",
+    ),
+    "what was seen so far, beside a table that is filled in the same way": (
+        "seen",
+        """
+net = nn.Linear(3, 3)
+seen, other = torch.zeros(2, 5, 3), torch.zeros(2, 5, 3)
+h = net(torch.ones(2, 3))
+for t in range(4):
+    seen[:, t] = h  # edit
+    other[:, t] = h
+    past = seen[:, :t + 1]
+    weight = torch.softmax(past @ h.unsqueeze(2), dim=1)
+    h = net((weight * past).sum(1))
+(h + other.mean(1)).mean().backward()
+""",
+    ),
+    "a memory that is written to as a whole, and read through a view": (
+        "memory",
+        """
+keep = nn.Parameter(torch.rand(2, 3, 3))
+memory = torch.zeros(2, 3, 3)
+read = []
+for t in range(3):
+    memory *= keep  # edit
+    memory += 1.0
+    read.append(torch.bmm(torch.ones(2, 1, 3), memory.transpose(1, 2)) * memory.transpose(1, 2))
+torch.stack(read).sum().backward()
+""",
+    ),
+    "what was computed in a part of it, when another part is": (
+        "boxes",
+        """
+boxes = nn.Linear(3, 4)(torch.ones(2, 3))
+boxes[:, :2].sigmoid_()
+boxes[:, 2:].exp_()  # edit
+boxes.sum().backward()
+""",
+    ),
+    "what was computed in the middle of three parts": (
+        "angles",
+        """
+angles = nn.Linear(3, 6)(torch.ones(2, 3))
+angles[:, :2].mul_(2.0)
+angles[:, 2:4].tanh_()
+angles[:, 4:].add_(1.0)  # edit
+angles.sum().backward()
+""",
+    ),
+    "buffer without a graph, that is given one": (
+        "self.centers",
+        """
+class Prototypes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("centers", torch.ones(3, 4))
+
+    def forward(self, x):
+        near = x @ self.centers.T
+        for row in range(2):
+            self.centers[row] = x.mean(0)  # edit
+        return near
+
+prototypes = Prototypes()
+prototypes(nn.Linear(3, 4)(torch.ones(2, 3))).sum().backward()
+""",
+    ),
 }
 
 
@@ -174,6 +266,24 @@ def test_edit_is_found(name: str, program: str, tmp_path: Path) -> None:
     assert diagnosis.culprit is not None
     assert diagnosis.culprit.name == name
     assert line_of(diagnosis.changed) == marked(program, "edit")
+
+
+def test_either_of_two_tensors_with_parts_that_are_edited_as_often_is_not_named(tmp_path: Path) -> None:
+    """The op that wrote a part is not seen, only how often: it may have been in either."""
+    diagnosis = diagnosis_of(
+        tmp_path,
+        """
+first, second = nn.Linear(3, 4)(torch.ones(2, 3)), nn.Linear(3, 4)(torch.ones(2, 3))
+second[:, :2].add_(1.0)
+first[:, :2].sqrt_()
+second[:, 2:].add_(1.0)
+first[:, 2:].add_(1.0)
+(first + second).sum().backward()
+""",
+    )
+
+    assert diagnosis.code == "GS202"
+    assert diagnosis.culprit is None
 
 
 def test_tensor_seen_with_that_count_of_edits_is_certain(tmp_path: Path) -> None:

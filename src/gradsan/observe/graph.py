@@ -233,7 +233,12 @@ def saves_values(node: Node) -> bool:
     if known is None:
         # A custom Function's `saved_tensors` is there whether it saved any or not.
         known = _SAVES[kind] = any(name.startswith("_raw_saved_") or name == "saved_tensors" for name in dir(kind))
-    return known or node.name() == "CopySlices"
+    return known or writes_through_view(node)
+
+
+def writes_through_view(node: Node) -> bool:
+    """Whether an op stands for an edit in place of a part of what its first input gave, and hides the op inside."""
+    return type(node).__name__ == "CopySlices"  # its own name has a namespace before it, in some versions
 
 
 def about_bytes(node: Node) -> int:

@@ -18,6 +18,7 @@ from gradsan.observe.graph import (
     leaves_of,
     parameters_behind,
     saves_values,
+    writes_through_view,
 )
 from gradsan.observe.notes import PassNote
 
@@ -119,7 +120,7 @@ class _Recorder:
         saves: tuple[Saved, ...] = ()
         if saves_values(node):
             saves = (Saved(number), *self._operands(node, inputs))
-        return Op(number, node.name(), inputs, saves, gives_up_more=node.name() == "CopySlices", result=number)
+        return Op(number, node.name(), inputs, saves, gives_up_more=writes_through_view(node), result=number)
 
     def _operands(self, node: Node, inputs: tuple[Port | None, ...]) -> Iterable[Saved]:
         """Parameters that the op saved: one operand is needed only where another wants a gradient."""

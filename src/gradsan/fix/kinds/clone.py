@@ -10,7 +10,7 @@ from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_above, held_at
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import method, written_out
-from gradsan.knowledge.tensors import has_twin
+from gradsan.knowledge.tensors import edits, has_twin
 from gradsan.source.arguments import without_argument
 from gradsan.source.loop_items import item_of
 from gradsan.source.names import argument, assigned_names, loaded, loaded_names, nodes
@@ -48,6 +48,10 @@ def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
             arguments = text(call).removeprefix(text(func))
             code = f"{text(base)} = {text(base)}.{name.removesuffix('_')}{arguments}"
             yield Draft().replace(place.tree, edit, code)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Subscript(value=base), attr=name))) if edits(
+            name
+        ) and _is_of_use(base, place):
+            yield from _with_items(program, place, text(base))
         case _:
             yield from _switched_off(place)
 
@@ -103,6 +107,9 @@ def _with_items_of_its_own(place: Place, base: str) -> Iterator[Draft]:
 
 def _read_in(statement: ast.AST) -> ast.AST:
     """The part of a statement that reads values: a copy of what is written into would be lost."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=args)) if edits(name):
+            return ast.Tuple(args)
     value = getattr(statement, "value", None)
     return value if isinstance(value, ast.AST) else statement
 

@@ -19,6 +19,7 @@ from gradsan.observe.graph import (
     parameters_behind,
     saves_values,
     version_of,
+    writes_through_view,
 )
 from gradsan.observe.modules import buffers_beside
 
@@ -90,7 +91,11 @@ class _Candidates:
         yield from chain.from_iterable(map(self._replaced_by, named))
         if value.op == _VIEW_OF_WHAT_WAS_EDITED:
             yield from chain.from_iterable(map(self._replaced_behind, fitting))
+        elif not named:
+            yield from self._hidden_in_writes()
         yield from (_Candidate(saver, source) for source in (*named, *fitting) for saver in self._savers_of(source))
+        if value.op in REARRANGING:  # it may be a view of what was written into since, and had no graph before
+            yield from self._of_data()
 
     def _of_leaves(self) -> Iterator[_Candidate]:
         """A parameter that no optimizer has changed."""
@@ -135,6 +140,26 @@ class _Candidates:
             base = below
             edits = [each for each in self._above.get(base, ()) if _stands_for(each, base)]
             yield from (_Candidate(one, view, edit) for one in savers for edit in edits if number[one] < number[edit])
+
+    def _hidden_in_writes(self) -> Iterator[_Candidate]:
+        """An op that wrote through a view is not seen itself: what it gave has as many edits as its base had then."""
+        bases = [each for each in self._newest if each in self._written_by and not writes_through_view(each)]
+        fitting = [each for each in map(self._writes_over, bases) if len(each) == self._value.version]
+        if len(fitting) == 1 and 0 < self._value.expected < self._value.version:
+            saver, edit = fitting[0][self._value.expected - 1 : self._value.expected + 1]
+            yield _Candidate(saver, saver, edit)
+
+    def _writes_over(self, base: Node) -> list[Node]:
+        """The writes through views of what an op gave, the oldest first: each stands in the place of the one before."""
+        found: list[Node] = []
+        while base in self._written_by:
+            base = self._written_by[base]
+            found.append(base)
+        return found
+
+    @cached_property
+    def _written_by(self) -> dict[Node, Node]:
+        return {each.next_functions[0][0]: each for each in self._newest if writes_through_view(each)}
 
     def takers_of(self, source: Node | None) -> list[Node]:
         """The ops that were created of an op's result and are of its size."""
