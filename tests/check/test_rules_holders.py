@@ -99,6 +99,107 @@ RULES = [
         """,
     ),
     Rule(
+        "what is put away before the pass that shows its graph is put away with it",
+        "GS301",
+        found=(
+            """
+            def train(compute, loader, optimizer):
+                losses = []
+                for x in loader:
+                    optimizer.zero_grad()
+                    loss = compute(x)
+                    losses.append(loss)
+                    loss.backward()
+                    optimizer.step()
+                return losses
+            """,
+            """
+            class Log:
+                def __init__(self):
+                    self.seen = []
+            def train(compute, loader, optimizer):
+                log = Log()
+                for x in loader:
+                    optimizer.zero_grad()
+                    loss = compute(x)
+                    log.seen.append(loss)
+                    loss.backward()
+                    optimizer.step()
+            """,
+            """
+            def train(compute, loader, optimizer):
+                seen = {}
+                for i, x in enumerate(loader):
+                    optimizer.zero_grad()
+                    seen[i] = loss = compute(x)
+                    loss.backward()
+                    optimizer.step()
+                return seen
+            """,
+        ),
+        near_miss="""
+        def train(compute, loader, optimizer):
+            losses, means = [], []
+            for x in loader:
+                losses.clear()
+                optimizer.zero_grad()
+                loss = compute(x)
+                losses.append(loss)
+                means.append(loss.item())
+                loss.backward()
+                optimizer.step()
+            return losses
+        """,
+    ),
+    Rule(
+        "a total is kept for nothing where a pass has freed what was added to it",
+        "GS301",
+        found=(
+            """
+            total = torch.zeros(4, 4)
+            for _ in range(9):
+                out = model(x)
+                opt.zero_grad()
+                out.pow(2).mean().backward()
+                opt.step()
+                total += out.T @ out
+            """,
+            """
+            precision = torch.ones(4)
+            for _ in range(9):
+                out = torch.tanh(model(x))
+                opt.zero_grad()
+                out.mean().backward()
+                opt.step()
+                precision = 0.9 * precision + 0.1 * out.pow(2).mean(0)
+            """,
+            """
+            class Meter:
+                def __init__(self):
+                    self.confusion = torch.zeros(4, 4)
+                def update(self, probability, wanted):
+                    self.confusion = self.confusion + wanted.T @ probability
+            meter = Meter()
+            for _ in range(9):
+                probability = F.softmax(model(x), 1)
+                opt.zero_grad()
+                F.nll_loss(probability.log(), x.argmax(1)).backward()
+                opt.step()
+                meter.update(probability, x)
+            """,
+        ),
+        near_miss="""
+        import torchmetrics
+        accuracy, total = torchmetrics.classification.MulticlassAccuracy(num_classes=4), 0
+        for _ in range(9):
+            probability = F.softmax(model(x), 1)
+            opt.zero_grad()
+            F.nll_loss(probability.log(), x.argmax(1)).backward()
+            opt.step()
+            total += accuracy(probability, x.argmax(1)) / 9
+        """,
+    ),
+    Rule(
         "a dict that is fed under numbers keeps all of them",
         "GS301",
         found=(

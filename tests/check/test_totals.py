@@ -62,21 +62,22 @@ for x in torch.randn(5, 8, 4):
     opt.zero_grad()
     pred.pow(2).mean().backward()
     opt.step()
-    meter.update(pred.abs().mean())
+    meter.update({fed})
     {end}
 """
 
 
 @pytest.mark.parametrize(
-    ("end", "codes"),
+    ("fed", "end", "codes"),
     [
-        ("print(meter.line())", ["GS301"]),
-        ("scaled = meter.sum * 2", ["GS301"]),
-        ("tune(meter.sum / meter.count)", []),
+        ("model(x).abs().mean()", "print(meter.line())", ["GS301"]),
+        ("model(x).abs().mean()", "scaled = meter.sum * 2", ["GS301"]),
+        ("model(x).abs().mean()", "tune(meter.sum / meter.count)", []),
+        ("pred.abs().mean()", "tune(meter.sum / meter.count)", ["GS301"]),
     ],
 )
-def test_reading_a_total_is_no_use_of_its_graph(end: str, codes: list[str]) -> None:
-    """Only a pass is, or somebody who is not followed and may ask for one."""
-    program = READ.replace("{end}", end).encode()
+def test_reading_a_total_is_no_use_of_its_graph(fed: str, end: str, codes: list[str]) -> None:
+    """Only a pass is, or somebody who is not followed and may ask for one: not over what is freed already."""
+    program = READ.replace("{fed}", fed).replace("{end}", end).encode()
 
     assert [each.code for each in check_content("program.py", program).diagnoses] == codes

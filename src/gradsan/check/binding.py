@@ -143,7 +143,7 @@ def _set_entry(machine: Machine, owner: Mapping, target: ast.Subscript, value: V
     gather_total(machine, target, held, value)
     owner.entries[key] = value
     if held is None and not isinstance(key, str):
-        gather(machine, owner, Label(ast.unparse(target.value), "item"), value, target)
+        gather(machine, owner, Label(ast.unparse(target.value), "item"), value, machine.site(target))
 
 
 def _set_element(machine: Machine, owner: Sequence, target: ast.Subscript, value: Value) -> None:

@@ -62,7 +62,7 @@ def _note(machine: Machine, value: Sequence, element: Value, node: ast.expr) -> 
     if isinstance(node, ast.Call):
         holder = getattr(node.func, "value", node)
         label = Label(ast.unparse(holder), "attribute" if isinstance(holder, ast.Attribute) else "local")
-        gather(machine, value, label, element, node)
+        gather(machine, value, label, element, machine.site(node))
 
 
 @entered(SEQUENCES, "extend", "update")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gradsan.check.graph import LIKELY, SURE, Op, Site
 from gradsan.check.old_part import below
 from gradsan.check.troubles import Collecting, SecondWalk
+from gradsan.check.walking import reach
 from gradsan.check.world import World
 
 
@@ -57,6 +58,8 @@ def _is_total_over(world: World, each: Collecting, kept: frozenset[Op], *, close
     walked = [op for op in _fed(each) if op.walked]
     if walked:
         return all(_is_walked_at_once(op, each) for op in walked)
+    if any(_is_spent(op, each) for op, how in reach([each.op]).items() if how.doubt == SURE):
+        return True
     return closed and each.op.scalar and not _may_be_used(world, each.op, kept) and _is_new_each_time(each)
 
 
@@ -65,6 +68,13 @@ def _is_list_over(each: Collecting, *, closed: bool) -> bool:
     if any(op.walked for op in each.ops):
         return all(op.walked and _is_walked_at_once(op, each) for op in each.ops)
     return closed and not any(op.is_used for op in each.ops) and _is_new_each_time(each)
+
+
+def _is_spent(op: Op, each: Collecting) -> bool:
+    """Whether a pass of the iteration that gathered it has freed it: no pass can go through the total any more."""
+    is_new = dict(op.moment).get(each.run) == dict(each.op.moment).get(each.run)
+    is_freed = op.freed is not None and op.saves and max(op.doubt, op.freed_doubt) == SURE
+    return is_new and is_freed and _is_walked_at_once(op, each)
 
 
 def _may_be_used(world: World, total: Op, kept: frozenset[Op]) -> bool:

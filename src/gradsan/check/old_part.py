@@ -32,7 +32,7 @@ class OldPart:
     @property
     def is_trained_again(self) -> bool:
         """Whether the term of the loss that builds on it there trains all parameters below apart from it, too."""
-        old, linear = leaves_in(below([self.op])), _linear_terms(self.roots)
+        old, linear = leaves_in(below([self.op])), linear_terms(self.roots)
         return bool(old) and self.op not in linear and old <= self._beside_in(linear)
 
     @property
@@ -49,7 +49,7 @@ class OldPart:
     @property
     def is_term(self) -> bool:
         """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
-        linear = _linear_terms(self.roots)
+        linear = linear_terms(self.roots)
         if self.op in linear:
             return True
         return self._last_of(linear) not in (None, *self.roots) and not self._beside_in(linear)
@@ -96,7 +96,7 @@ class OldPart:
         return any(op in self.ops for op in builds_on)
 
 
-def _linear_terms(roots: Collection[Op]) -> set[Op]:
+def linear_terms(roots: Collection[Op]) -> set[Op]:
     """The roots, and what is behind ops that only add up, scale or re-shape: terms, of whatever shape."""
     found, waiting = set(roots), list(roots)
     while waiting:

@@ -129,6 +129,7 @@ def _proven(machine: Machine, value: Value, node: ast.expr) -> Op:
                 escaped=not value.opaque,  # who has handed it in may have further use for it
             )
         )
+        machine.world.shows(value)
     return value.op
 
 

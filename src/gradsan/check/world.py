@@ -71,6 +71,9 @@ class World:
     exchanges: list[Exchange] = field(default_factory=list)
     dropped_terms: list[Dropped] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
+    fed_before: list[tuple[Value, Callable[[], None]]] = field(
+        default_factory=list
+    )  # that may turn out to have a graph
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
     noted: list[set[str]] = field(default_factory=list)
@@ -90,6 +93,13 @@ class World:
             self.log[-1].append(op)
         self.created_at.setdefault(id(op.site.node), []).append(self.moment)
         return op
+
+    def shows(self, value: Value) -> None:
+        """A pass has shown that something has a graph: containers were fed with that graph."""
+        due = [feed for each, feed in self.fed_before if each is value]
+        self.fed_before = [(each, feed) for each, feed in self.fed_before if each is not value]
+        for feed in due:
+            feed()
 
     @contextmanager
     def noting(self, names: set[str]) -> Iterator[None]:
