@@ -286,6 +286,23 @@ first[:, 2:].add_(1.0)
     assert diagnosis.culprit is None
 
 
+def test_newest_op_that_saved_a_view_of_what_is_written_into_is_the_one_that_fails(tmp_path: Path) -> None:
+    """The layer has saved one half, and the product the other; both halves count the write. PyTorch runs backwards."""
+    program = """
+net = nn.Linear(2, 2)
+x = nn.Linear(4, 4)(torch.ones(3, 4))
+for _ in range(2):
+    scale = net(x[:, :2]).tanh()
+    x[:, 2:] = x[:, 2:] * scale.exp()  # edit
+x.mean().backward()
+"""
+
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert line_of(diagnosis.made) == line_of(diagnosis.changed) == marked(program, "edit")
+    assert diagnosis.confidence == "certain"
+
+
 def test_tensor_seen_with_that_count_of_edits_is_certain(tmp_path: Path) -> None:
     """PyTorch says how often it was edited; the tensor that the line edits says the same."""
     diagnosis = diagnosis_of(tmp_path, PROGRAMS["assignment to a part"][1])
