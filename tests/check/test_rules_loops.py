@@ -6,6 +6,68 @@ from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
+        "a value computed under a condition, once before the loop, is old in all iterations of that path",
+        "GS308",
+        found=(
+            """
+            def train(loader, decay):
+                penalty = 0
+                if decay > 0:
+                    penalty = decay * model.weight.norm()
+                for batch in loader:
+                    loss = F.mse_loss(model(batch), batch) + penalty
+                    opt.zero_grad()
+                    loss.backward(retain_graph=True)
+                    opt.step()
+            """,
+            """
+            class Trainer:
+                def __init__(self, args):
+                    self.model = nn.Linear(4, 4)
+                    self.optimizer = torch.optim.Adam(self.model.parameters())
+                    self.reference = torch.zeros(4)
+                    if args.tied:
+                        self.reference = self.model(x)
+
+                def fit(self, loader):
+                    for batch in loader:
+                        loss = (self.model(batch) - self.reference).pow(2).mean()
+                        self.optimizer.zero_grad()
+                        loss.backward(retain_graph=True)
+                        self.optimizer.step()
+
+            def main(args):
+                Trainer(args).fit(torch.randn(9, 8, 4))
+            """,
+            """
+            def train(loader, mode):
+                if mode == "fixed":
+                    mask = torch.sigmoid(model.weight)
+                else:
+                    mask = torch.ones(4, 4)
+                for batch in loader:
+                    loss = (batch @ mask).mean()
+                    opt.zero_grad()
+                    loss.backward(retain_graph=True)
+                    opt.step()
+            """,
+        ),
+        near_miss="""
+        def train(loader, decay):
+            if decay > 0:
+                penalty = decay * model.weight.norm()
+                print(penalty)
+            for batch in loader:
+                loss = F.mse_loss(model(batch), batch)
+                if decay > 0:
+                    penalty = decay * model.weight.norm()
+                    loss = loss + penalty
+                opt.zero_grad()
+                loss.backward(retain_graph=decay > 1)
+                opt.step()
+        """,
+    ),
+    Rule(
         "a third iteration is followed where the second is the first to walk what was left behind",
         "GS103",
         found=(

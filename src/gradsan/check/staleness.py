@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradsan.check.graph import LIKELY, Change, Label, LoopRun, Op, Pass, label_for
+from gradsan.check.graph import LIKELY, SURE, Change, Label, LoopRun, Op, Pass, label_for
 from gradsan.check.moments import parting
 from gradsan.check.old_part import OldPart
 from gradsan.check.troubles import OldValue, Regrown, SecondWalk
@@ -30,6 +30,11 @@ class Aged:
     def is_created_in_loop(self) -> bool:
         """Whether an earlier iteration of a loop that is running created it."""
         return parting(self.part.op.moment, self.later.moment) is not None
+
+    @property
+    def doubt(self) -> int:
+        """Likely where it was created in a branch that was only assumed to be taken: all of the path hangs on that."""
+        return LIKELY if self.part.op.guarded else SURE
 
 
 def aged(world: World) -> Iterator[Aged]:
@@ -69,11 +74,13 @@ def _newest(done: Pass, before: dict[Op, Pass], world: World) -> Iterator[Aged]:
     entries = [op for op in old if op in found and found[op].parent not in old]
     newest = max(entries, key=lambda each: each.number, default=None)
     if newest is not None and _is_sure(newest, found[newest]) and not _is_carried(newest, before[newest], done, world):
-        yield Aged(done, changes[newest], OldPart(done.roots, newest, frozenset(old), found))
+        old_value = Aged(done, changes[newest], OldPart(done.roots, newest, frozenset(old), found))
+        if not (newest.guarded and old_value.is_created_in_loop):  # who creates it at times may create it again in time
+            yield old_value
 
 
 def _is_sure(op: Op, how: Reached) -> bool:
-    return not (how.doubt or op.doubt or op.healed or op.guarded)
+    return not (how.doubt or op.doubt or op.healed)
 
 
 def _is_carried(op: Op, before: Pass, done: Pass, world: World) -> bool:

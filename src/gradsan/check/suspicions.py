@@ -124,7 +124,7 @@ def _old(world: World) -> Shown:
             is_operand=part.is_operand,
         )
         key: Key = ("old", id(each.later.site.node), id(part.op.site.node))
-        yield key, replace(_line(each.later, SURE), stale=(fact,))
+        yield key, replace(_line(each.later, each.doubt), stale=(fact,))
     for done in world.passes:
         if done.moment and done.moment[-1][1] > 1:
             created = (op for op in done.ops if op.moment[: len(done.moment)] == done.moment)
