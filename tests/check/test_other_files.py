@@ -96,3 +96,45 @@ def test_a_class_that_runs_no_pass_is_not_followed_for_its_imports(tmp_path: Pat
     _write(tmp_path, "from helpers import update", "print")
     paths = sorted(map(str, tmp_path.rglob("*.py")))
     assert check_files(paths, None, jobs=1).read == 1
+
+
+TRAINER = """
+import torch
+from torch import nn
+
+
+class Trainer:
+    def setup(self):
+        self.model = nn.Linear(4, 1)
+        self.penalty = self.model.weight.norm()
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+
+    def fit(self, loader):
+        for x, y in loader:
+            loss = nn.functional.mse_loss(self.model(x), y) + self.penalty
+            self.optimizer.zero_grad()
+            loss.backward(retain_graph=True)
+            self.optimizer.step()
+
+
+class Report:
+    def write(self):
+        print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    ("driver", "codes"),
+    [
+        ("from trainer import Trainer\n\ntrainer = Trainer()\ntrainer.setup()\ntrainer.fit(load())\n", ["GS308"]),
+        ("import trainer\n\ndriver = trainer.Trainer()\ndriver.setup()\ndriver.fit(load())\n", ["GS308"]),
+        ("from trainer import Trainer\n\nd: Trainer = Trainer()\nd.setup()\nd.fit(load())\n", ["GS308"]),
+        ("from trainer import Trainer\n\nTRAINERS = [Trainer]\n", []),
+    ],
+)
+def test_file_that_creates_an_object_with_a_pass_is_a_program(tmp_path: Path, driver: str, codes: list[str]) -> None:
+    """It needs no main guard. A file that only knows the class drives nothing."""
+    (tmp_path / "trainer.py").write_text(TRAINER)
+    (tmp_path / "driver.py").write_text("from data import load\n" + driver)
+
+    assert _codes(tmp_path) == codes

@@ -18,6 +18,7 @@ _IMPORT = re.compile(rb"^[ \t]*+(?:from[ \t]++(\.*+)([\w.]*+)[ \t]++import|impor
 _TOP_LEVEL = re.compile(rb"^(?=[^\s#)])", re.MULTILINE)  # where a statement of the file itself begins
 _FUNCTION = re.compile(rb"(?:async[ \t]+)?def[ \t]+(\w+)")
 _CLASS = re.compile(rb"class[ \t]+(\w+)")
+_CREATED = re.compile(rb"^(?:\w+[^=(\n]*=[ \t]*)?(?:\w+\.)*([A-Z]\w*)\(", re.MULTILINE)  # by the file itself
 _DEEPEST_IMPORT = 3
 
 
@@ -36,7 +37,7 @@ class Sifting:
         if not depends_on_others(path, content):
             return False
         is_program = b"__main__" in content and self._draws_in(path, _imported(path, content), _DEEPEST_IMPORT)
-        return is_program or any(self.called_for_a_pass(path, content)) or self._inherits_a_pass(path, content)
+        return is_program or any(self.called_for_a_pass(path, content)) or self._uses_class_with_a_pass(path, content)
 
     def called_for_a_pass(self, path: str, content: bytes) -> Iterator[tuple[str, str]]:
         """The functions of other files that ask for a pass and that this one calls: their files, and their names."""
@@ -45,12 +46,14 @@ class Sifting:
                 if re.search(rb"\b" + name + rb"(?:[ \t]*\(|[ \t]+as\b)", content):
                     yield file, name.decode(errors="replace")
 
-    def _inherits_a_pass(self, path: str, content: bytes) -> bool:
-        """Whether a class of this file has a base class that asks for a pass, in another."""
+    def _uses_class_with_a_pass(self, path: str, content: bytes) -> bool:
+        """Whether a class of another file that asks for a pass is a base class here, or the file creates one of it."""
         others = [each for each in _imported(path, content) if each != path]
         self.looked_at.update(others)
-        bases = (name for file in others for name in _read(file).asking_classes)
-        return any(re.search(rb"^class[ \t]+\w+\([^)]*\b" + each + rb"\b", content, re.MULTILINE) for each in bases)
+        created = set(_CREATED.findall(content))
+        asking = [name for file in others for name in _read(file).asking_classes]
+        bases = (re.search(rb"^class[ \t]+\w+\([^)]*\b" + each + rb"\b", content, re.MULTILINE) for each in asking)
+        return not created.isdisjoint(asking) or any(bases)
 
     def _asking_in(self, path: str) -> tuple[bytes, ...]:
         if path not in self._asking:
@@ -77,9 +80,10 @@ class Sifting:
 def depends_on_others(path: str, content: bytes) -> bool:
     """Whether others may make a program of it that is worth reading, though there is no pass in it.
 
-    It is run, or it trains: whoever calls a function with a pass has an optimizer.
+    It is run, or it trains: whoever calls a function with a pass has an optimizer, or creates an object that has one.
     """
-    return path.endswith(".py") and (b"__main__" in content or b"optim" in content)
+    is_program = b"__main__" in content or b"optim" in content or _CREATED.search(content) is not None
+    return is_program and path.endswith(".py")
 
 
 def _asking(content: bytes, definition: re.Pattern[bytes]) -> tuple[bytes, ...]:
