@@ -7,6 +7,74 @@ from gradsan.check.reading import check_content
 
 RULES = [
     Rule(
+        "a term that was cut off trains nothing, where what it reaches is cleared before a step takes it",
+        "GS306",
+        found=(
+            """
+            critic = nn.Linear(4, 1)
+            critic_opt = torch.optim.Adam(critic.parameters())
+            for _ in range(9):
+                fake = model(x)
+                score = critic(fake.detach())
+                loss = F.mse_loss(score, torch.ones_like(score)) + F.l1_loss(fake, x)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+                critic_loss = critic(fake.detach()).mean() - critic(x).mean()
+                critic_opt.zero_grad()
+                critic_loss.backward()
+                critic_opt.step()
+            """,
+            """
+            class Trainer:
+                def __init__(self):
+                    self.encoder, self.domain = nn.Linear(4, 3), nn.Linear(3, 2)
+                    self.opt = torch.optim.SGD(self.encoder.parameters(), 0.1)
+                    self.domain_opt = torch.optim.SGD(self.domain.parameters(), 0.1)
+                def step(self, batch, where):
+                    code = self.encoder(batch).detach()
+                    self.domain_opt.zero_grad()
+                    F.cross_entropy(self.domain(code), where).backward()
+                    self.domain_opt.step()
+                    code = self.encoder(batch)
+                    confusion = -F.cross_entropy(self.domain(code.detach()), where)
+                    self.opt.zero_grad()
+                    (code.pow(2).mean() + 0.1 * confusion).backward()
+                    self.opt.step()
+            trainer = Trainer()
+            for batch, where in loader:
+                trainer.step(batch, where)
+            """,
+            """
+            judge = nn.Linear(4, 1)
+            judge_opt = torch.optim.Adam(judge.parameters())
+            for batch in loader:
+                made = model(batch)
+                with torch.no_grad():
+                    copy = made * 1.0
+                liked = judge(copy).mean()
+                opt.zero_grad()
+                (F.mse_loss(made, batch) - liked).backward()
+                opt.step()
+                judge_opt.zero_grad()
+                judge(batch).mean().backward()
+                judge_opt.step()
+            """,
+        ),
+        near_miss="""
+        probe = nn.Linear(4, 1)
+        probe_opt = torch.optim.Adam(probe.parameters())
+        for _ in range(9):
+            code = model(x)
+            loss = F.mse_loss(code, x) + probe(code.detach()).pow(2).mean()
+            opt.zero_grad()
+            probe_opt.zero_grad()
+            loss.backward()
+            opt.step()
+            probe_opt.step()
+        """,
+    ),
+    Rule(
         "a step that finds nothing, because what a pass gave was cleared, was to use that pass",
         "GS307",
         found=(

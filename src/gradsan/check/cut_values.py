@@ -55,6 +55,28 @@ def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
             yield op, _lost_at(cut, lost[0].module, is_term=True)
 
 
+def terms_in_vain(world: World) -> Iterator[tuple[Op, CutOff | None]]:
+    """Terms of a loss whose gradients are cleared unread, and that were cut off from what the same pass trains.
+
+    By the op that the cut leads into. Without a fact: those of which some optimizer takes a gradient.
+    """
+    for cut, op in world.cut_into:
+        for done in op.walked if cut.gave is None else ():
+            lost = sorted(_beyond(cut).intersection(done.reached), key=_named)
+            trained = leaves_in(below([_term_of(op, done)])).intersection(done.reached) if lost else set()
+            fates = {world.is_cleared_first(leaf, done) for leaf in trained}
+            if False in fates:
+                yield op, None
+            elif fates == {True} and _are_seen(lost, cut) and not any(leaf.assumed for leaf in trained):
+                yield op, _lost_at(cut, lost[0].module, is_term=True)
+
+
+def _term_of(op: Op, done: Pass) -> Op:
+    """The smallest term of a loss that an op is a part of; the op itself, where it is a part of none."""
+    among = [(below([each]), each) for root in done.roots for each in terms(root)]
+    return min(((len(ops), each.number, each) for ops, each in among if op in ops), default=(0, 0, op))[-1]
+
+
 def _are_seen(lost: list[Leaf], cut: Cut) -> bool:
     """Whether what a cut keeps a term away from is there: in source, or the cut is made at a parameter itself."""
     return set(lost) <= set(cut.leaves) or not any(leaf.assumed for leaf in lost)

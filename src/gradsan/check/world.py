@@ -253,6 +253,12 @@ class World:
         """Whether gradients were cleared from one pass to the other."""
         return any(earlier.number < when < later.number for when, _ in self.clearings)
 
+    def is_cleared_first(self, leaf: Leaf, done: Pass) -> bool | None:
+        """Whether what a pass gave a parameter is cleared unread before a step takes it; None: neither happens."""
+        steps = [(when, False) for when, each in self.steps if when > done.number and leaf in self.owned(each)]
+        clearings = [(when, leaf in unread) for when, unread in self.clearings if when > done.number]
+        return min((*steps, *(each for each in clearings if each[1])), default=(0, None))[1]
+
     def discarded_between(self, earlier: Pass, later: Pass) -> list[Optimizer]:
         """The optimizers that cleared all that a pass gave them, unread, and did not step on it."""
         between = [leaves for when, leaves in self.clearings if earlier.number < when < later.number]
