@@ -6,6 +6,90 @@ from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
+        "a loop over the parameters of a model goes over all of them",
+        "GS306",
+        found=(
+            """
+            class Clip(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.tower = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 4))
+                    self.scale = nn.Parameter(torch.ones(()))
+                def forward(self, x):
+                    return self.tower(x) * self.scale.exp().item()
+
+            clip = Clip()
+            decay, plain = [], []
+            for name, p in clip.named_parameters():
+                (plain if p.ndim < 2 else decay).append(p)
+            opt = torch.optim.AdamW([{"params": decay}, {"params": plain, "weight_decay": 0.0}])
+            for _ in range(9):
+                opt.zero_grad()
+                F.mse_loss(clip(x), x).backward()
+                opt.step()
+            """,
+            """
+            class Clip(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.tower = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 4))
+                    self.scale = nn.Parameter(torch.ones(()))
+                def forward(self, x):
+                    return self.tower(x) * float(self.scale)
+
+            clip = Clip()
+            chosen = []
+            for p in clip.parameters():
+                if p.requires_grad:
+                    chosen.append(p)
+            opt = torch.optim.SGD(chosen, lr=0.1)
+            for _ in range(9):
+                opt.zero_grad()
+                F.mse_loss(clip(x), x).backward()
+                opt.step()
+            """,
+            """
+            class Clip(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.tower = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 4))
+                    self.scale = nn.Parameter(torch.ones(()))
+                def forward(self, x):
+                    return self.tower(x) * min(self.scale.item(), 10.0)
+
+            clip = Clip()
+            groups = []
+            for name, p in clip.named_parameters():
+                groups += [{"params": [p], "lr": 0.1 if name.endswith("scale") else 0.01}]
+            opt = torch.optim.SGD(groups)
+            for _ in range(9):
+                opt.zero_grad()
+                F.mse_loss(clip(x), x).backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        class Clip(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.tower = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 4))
+                self.scale = nn.Parameter(torch.ones(()))
+            def forward(self, x):
+                return self.tower(x) * self.scale.exp()
+
+        clip = Clip()
+        decay, plain = [], []
+        for name, p in clip.named_parameters():
+            (plain if p.ndim < 2 else decay).append(p)
+        opt = torch.optim.AdamW([{"params": decay}, {"params": plain, "weight_decay": 0.0}])
+        for _ in range(9):
+            opt.zero_grad()
+            F.mse_loss(clip(x), x).backward()
+            opt.step()
+        print(clip.scale.item())
+        """,
+    ),
+    Rule(
         "a value computed under a condition, once before the loop, is old in all iterations of that path",
         "GS308",
         found=(

@@ -1,6 +1,7 @@
 """What a path shows of values that lost their graph: parameters beyond a cut, and terms that are constants."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradsan.check.graph import LIKELY, SURE, Cut, Leaf, Op, Pass, leaves_in
 from gradsan.check.moments import is_of_earlier_iteration
@@ -22,18 +23,22 @@ def cut_off(world: World) -> Iterator[tuple[object, CutOff | None]]:
     """
     yield from ((_identity(leaf), None) for leaf in world.reached())
     trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
-    cuts = [cut for cut, op in world.cut_into if op.walked and not _is_carried(cut, op)]
-    remade = [(leaf.made_of, each) for each in world.passes for leaf in each.reached if leaf.made_of is not None]
-    cuts += [cut for cut, done in remade if not _is_carried(cut, done)]
-    for cut in dict.fromkeys(cuts):
+    cuts: list[tuple[Cut, Op | Pass]] = [(cut, op) for cut, op in world.cut_into if op.walked]
+    cuts += [(leaf.made_of, each) for each in world.passes for leaf in each.reached if leaf.made_of is not None]
+    for cut, user in {cut: (cut, user) for cut, user in cuts if not _is_carried(cut, user)}.values():
         lost = sorted((leaf for leaf in _beyond(cut) & trained if not leaf.reached), key=_named)
         if lost and not any(leaf.assumed for leaf in lost):
-            yield _identity(lost[0]), _lost_at(cut, lost[0].module)
+            yield _identity(lost[0]), replace(_lost_at(cut, lost[0].module), is_earlier=_is_of_before(cut, user))
 
 
 def _is_carried(cut: Cut, user: Op | Pass) -> bool:
     """Whether it was made in an earlier iteration: a state is cut off from the steps before."""
     return any(is_of_earlier_iteration(each.moment, user.moment) for each in cut.ops)
+
+
+def _is_of_before(cut: Cut, user: Op | Pass) -> bool:
+    """Whether it was made before the loop began in which its result is used."""
+    return any(user.moment[: len(each.moment)] == each.moment != user.moment for each in cut.ops)
 
 
 def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:

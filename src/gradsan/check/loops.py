@@ -4,11 +4,11 @@ import ast
 from collections.abc import Callable
 
 from gradsan.check.expressions import known_truth
-from gradsan.check.graph import LoopRun, redate
+from gradsan.check.graph import Leaf, LoopRun, redate
 from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.machine import Machine
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.values import Context, Instance, Layer, Sequence, Value, is_exact, length_of
+from gradsan.check.values import Context, Instance, Layer, Sequence, Tensor, Value, is_exact, length_of
 
 _FOLLOWED = 2  # iterations of a loop over what is not known
 _FEW = 8  # what they leave behind is not worth a word, where it is gone after them
@@ -19,7 +19,7 @@ def for_(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
     """One iteration for every element that is known, or two."""
     iterated = machine.evaluate(node.iter)
     elements = machine.elements(iterated, node.iter)
-    if not _are_modules(elements):
+    if not all(map(_is_of_a_model, elements)):
         elements = elements[:LONGEST_UNROLLED]
 
     def begins(number: int) -> bool:
@@ -81,9 +81,14 @@ def _shows_more(machine: Machine, run: LoopRun, passes: list[int]) -> bool:
 _LEADING_OUT = {"break": None, "return": "return", "raise": "raise"}  # how the loop ends then
 
 
-def _are_modules(elements: list[Value]) -> bool:
-    """Modules are gone through to the last: what is done to one of them is done to all."""
-    return all(isinstance(each, Layer | Instance) for each in elements)
+def _is_of_a_model(element: Value) -> bool:
+    """Modules and parameters are gone through to the last: what is done to one of them is done to all."""
+    match element:
+        case Sequence(kind="tuple", elements=[_, named]):
+            return _is_of_a_model(named)
+        case Tensor(leaf=Leaf(), op=None):
+            return True
+    return isinstance(element, Layer | Instance)
 
 
 def _date(machine: Machine, iterated: Value, number: int) -> None:
