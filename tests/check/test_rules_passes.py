@@ -7,6 +7,69 @@ from gradsan.check.reading import check_content
 
 RULES = [
     Rule(
+        "what is drawn without a graph, and gone through by a term, is no way for that term to train its distribution",
+        "GS306",
+        found=(
+            """
+            from torch.distributions import Normal, kl_divergence
+            mean, spread, decoder = nn.Linear(4, 2), nn.Linear(4, 2), nn.Linear(2, 4)
+            opt = torch.optim.Adam([*mean.parameters(), *spread.parameters(), *decoder.parameters()])
+            for batch in loader:
+                posterior = Normal(mean(batch), spread(batch).exp())
+                z = posterior.sample()
+                kl = kl_divergence(posterior, Normal(torch.zeros(2), torch.ones(2))).mean()
+                loss = F.mse_loss(decoder(z), batch) + 0.1 * kl
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+            """
+            import torch.distributions as D
+            class Policy(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.net = nn.Linear(4, 2)
+                def forward(self, state):
+                    return D.Normal(self.net(state), 1.0)
+            policy, dynamics = Policy(), nn.Linear(6, 1)
+            opt = torch.optim.Adam(policy.parameters())
+            for state in loader:
+                actions = policy(state)
+                cost = dynamics(torch.cat([state, actions.sample()], 1)).pow(2).mean()
+                loss = cost - 0.01 * actions.entropy().mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+            """
+            from torch.distributions import Gamma, kl_divergence
+            rate, head = nn.Linear(4, 3), nn.Linear(3, 1)
+            opt = torch.optim.Adam([*rate.parameters(), *head.parameters()])
+            for batch in loader:
+                gates = Gamma(F.softplus(rate(batch)), torch.ones(3))
+                error = head(gates.sample()).pow(2).mean()
+                prior = kl_divergence(gates, Gamma(torch.ones(3), torch.ones(3))).sum()
+                opt.zero_grad()
+                (error + prior).backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        from torch.distributions import Normal
+        policy, critic = nn.Linear(4, 2), nn.Linear(6, 1)
+        opt = torch.optim.Adam([*policy.parameters(), *critic.parameters()])
+        for state, reward in loader:
+            actions = Normal(policy(state), 1.0)
+            action = actions.sample()
+            value = critic(torch.cat([state, action], 1)).squeeze(1)
+            gain = (reward - value.detach()) * actions.log_prob(action).sum(1)
+            loss = F.mse_loss(value, reward) - gain.mean() - 0.01 * actions.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    Rule(
         "a term that was cut off trains nothing, where what it reaches is cleared before a step takes it",
         "GS306",
         found=(

@@ -175,6 +175,11 @@ def draws(path: str) -> bool:
     return not drawn.requires_grad and distribution.rsample().requires_grad
 
 
+def can_draw_with_a_graph(path: str) -> bool:
+    """It has `rsample`, of which gradients lead to its parameters."""
+    return found(path).has_rsample is True
+
+
 def optimizes(path: str) -> bool:
     """It is a class of optimizers."""
     try:
@@ -322,6 +327,7 @@ PROOFS: dict[Effect, Callable[[str], bool]] = {
     "compiles": compiles,
     "checkpoints": checkpoints,
     "draws": draws,
+    "can draw with a graph": can_draw_with_a_graph,
     "optimizes": optimizes,
     "lists parameters": lists_parameters,
     "loads data": loads_data,

@@ -167,13 +167,15 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             never = f"never {receives} a gradient"
         else:
             never = f"{'has' if receives == 'receives' else 'have'} never received a gradient in {cut.steps} steps"
+        if cut.is_term:
+            sentence = f"a term of the loss trains nothing: {how} cuts the graph of `{cut.name}`"
+        elif cut.is_drawn:
+            sentence = f"{shown} {receives} no gradient through what is drawn here: {how} cuts its graph"
+        else:
+            between = f"{how} cuts the graph between {them} and the loss"
+            sentence = f"{shown} {never}, though the optimizer has {them}: {between}"
         return Finding(
-            sentence=(
-                f"a term of the loss trains nothing: {how} cuts the graph of `{cut.name}`"
-                if cut.is_term
-                else f"{shown} {never}, though the optimizer has {them}: {how} cuts the graph between {them} "
-                "and the loss"
-            ),
+            sentence=sentence,
             kinds=("move-into-loop",) if cut.is_earlier else ("re-attach",),
             places={"cut": (cut.cut, None)},
             culprit=Culprit(cut.name, "local") if cut.name else None,

@@ -11,6 +11,7 @@ from gradsan.check.stopped import weighed_by
 from gradsan.check.walking import terms
 from gradsan.check.world import World
 from gradsan.facts.course import ConstantTerm, CutOff
+from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 
 _ADDING = "add"  # what is subtracted is a baseline, as often as not
@@ -74,6 +75,24 @@ def terms_in_vain(world: World) -> Iterator[tuple[Op, CutOff | None]]:
                 yield op, None
             elif fates == {True} and _are_seen(lost, cut) and not any(leaf.assumed for leaf in trained):
                 yield op, _lost_at(cut, lost[0].module, is_term=True)
+
+
+def drawn(world: World) -> Iterator[tuple[Op, CutOff | None]]:
+    """Values drawn without a graph that a term of a loss is made of, though another trains what they were drawn from.
+
+    By the op that draws. Without a fact: where somebody asks how likely the value is, as score functions do.
+    """
+    for cut, op in world.cut_into:
+        source = next((each for each in cut.ops if does(each.name, "can draw with a graph")), None)
+        if source is None or cut.gave is not None:
+            continue
+        if "log_prob" in (op.name, *(each.name for each in source.users)):
+            yield source, None
+        for done in op.walked if not _is_carried(cut, op) else ():
+            lost = sorted(_beyond(cut).intersection(done.reached), key=_named)
+            is_beside = _beyond(cut).isdisjoint(leaves_in(below([_term_of(op, done)])))
+            if lost and is_beside and source in done.ops and not any(leaf.assumed for leaf in lost):
+                yield source, replace(_lost_at(cut, lost[0].module), is_drawn=True)
 
 
 def _term_of(op: Op, done: Pass) -> Op:

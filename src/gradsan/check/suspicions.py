@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from gradsan.check.cut_values import constant_terms, cut_off, detached_terms, terms_in_vain
+from gradsan.check.cut_values import constant_terms, cut_off, detached_terms, drawn, terms_in_vain
 from gradsan.check.gradient_uses import all_but_last, mixed, piled, wasted
 from gradsan.check.graph import LIKELY, SURE, Label, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
@@ -171,6 +171,8 @@ def _cut_off(world: World) -> Shown:
         yield ("cut", id(op.site.node), None), fact
     for op, fact in terms_in_vain(world):
         yield ("cut", id(op.site.node), "in vain"), fact
+    for op, fact in drawn(world):
+        yield ("cut", id(op.site.node), "drawn"), fact
 
 
 def _constant(world: World) -> Shown:

@@ -295,6 +295,7 @@ class CutOff:
     cut: Stack
     name: str | None  # the tensor that was cut
     is_term: bool = False  # other terms of the loss reach them all the same: it is this term that trains nothing
+    is_drawn: bool = False  # the same of a value that was drawn: what is computed from it trains only what comes after
     is_late: bool = False  # they were reached at first
     is_earlier: bool = False  # no iteration makes the cut for itself: what was cut once is used again
     doubt: int = SURE

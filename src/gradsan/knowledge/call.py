@@ -17,6 +17,7 @@ Effect = Literal[
     "checkpoints",  # runs what it is given once more in the backward pass
     "caches",  # gives back what it gave before
     "draws",  # from a distribution, without a graph
+    "can draw with a graph",  # it is a distribution that has `rsample`
     "optimizes",  # creates an optimizer
     "lists parameters",
     "loads data",

@@ -25,6 +25,14 @@ TORCH_CALLS = (
     *calls("checkpoints", of="torch.utils.checkpoint", names="checkpoint checkpoint_sequential"),
     *calls("draws", of="torch.distributions.Distribution", names="sample sample_n"),
     *calls(
+        "can draw with a graph",
+        of="torch.distributions",
+        names="""
+        Beta Cauchy Chi2 Dirichlet Exponential Gamma HalfCauchy HalfNormal Laplace LogNormal LowRankMultivariateNormal
+        MultivariateNormal Normal RelaxedBernoulli RelaxedOneHotCategorical StudentT Uniform
+        """,
+    ),
+    *calls(
         "optimizes",
         of="torch.optim",
         names="""
