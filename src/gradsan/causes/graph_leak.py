@@ -24,6 +24,9 @@ class GraphLeak(Cause):
     forgot `torch.no_grad()`, all saved activations stay, and the GPU is soon full. `model.eval()` does not switch the
     recording off.
 
+    A total need not be one of losses: a confusion matrix of probabilities, a sum of features or their moving average
+    keeps the graph of every step as well.
+
     To see it, print what you collect: a number should stand there, without `grad_fn=`.
     """
 

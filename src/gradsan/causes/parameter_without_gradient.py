@@ -46,6 +46,10 @@ class ParameterWithoutGradient(Cause):
     is why it goes unnoticed: the encoder keeps its random weights, and the result is worse than it could be. A
     common origin is a `detach()` put in the wrong place to stop the error about a second backward pass.
 
+    A single term can be cut off, while others still train the parameters: a generator's loss that judges the detached
+    output, or a reconstruction of what `sample()` drew. A draw has no graph; `rsample()` gives the same values with one.
+    (A score function, as in policy gradients, asks for the probability of the draw instead, and is right to sample.)
+
     The opposite has the same effect: a parameter receives gradients, and no optimizer has it. An optimizer knows the
     parameters that it was created with. A layer that is put into the model later is none of them, and neither is one
     that the model keeps in a plain list, of which `parameters()` does not know. Nor does it know of a plain tensor:
