@@ -47,8 +47,9 @@ class ParameterWithoutGradient(Cause):
     common origin is a `detach()` put in the wrong place to stop the error about a second backward pass.
 
     A single term can be cut off, while others still train the parameters: a generator's loss that judges the detached
-    output, or a reconstruction of what `sample()` drew. A draw has no graph; `rsample()` gives the same values with one.
-    (A score function, as in policy gradients, asks for the probability of the draw instead, and is right to sample.)
+    output, or a reconstruction of what `sample()` drew. A draw has no graph; `rsample()` gives the same values with
+    one. (A score function, as in policy gradients, asks for the probability of the draw instead, and is right to
+    sample.)
 
     The opposite has the same effect: a parameter receives gradients, and no optimizer has it. An optimizer knows the
     parameters that it was created with. A layer that is put into the model later is none of them, and neither is one
