@@ -534,6 +534,79 @@ main()
         ),
     ),
     Rule(
+        "What no variable carried from line to line is named by what the gradient was taken of that freed it.",
+        under=(
+            _program(
+                "second derivatives, in the residual of an equation",
+                "u_x",
+                """
+def main():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    x, t = torch.randn(4, 1, requires_grad=True), torch.randn(4, 1, requires_grad=True)
+    u = net(torch.cat([x, t], 1))
+    u_x, u_t = torch.autograd.grad(u.sum(), (x, t), create_graph=True)
+    u_xx = torch.autograd.grad(u_x.sum(), x)[0]
+    (u_t - 0.1 * u_xx).pow(2).mean().backward()
+
+main()
+""",
+            ),
+            _program(
+                "the same, of a mean",
+                "first",
+                """
+def main():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    x, t = torch.randn(4, 1, requires_grad=True), torch.randn(4, 1, requires_grad=True)
+    u = net(torch.cat([x, t], 1))
+    first, other = torch.autograd.grad(u.square().mean(), (x, t), create_graph=True)
+    second, = torch.autograd.grad(first.square().mean(), [x])
+    (other + second).square().sum().backward()
+
+main()
+""",
+            ),
+            _program(
+                "attributes of an object",
+                "self.u_t",
+                """
+class Problem:
+    def __init__(self, net):
+        self.net = net
+
+    def residual(self, x, t):
+        u = self.net(torch.cat([x, t], 1))
+        self.u_x, self.u_t = torch.autograd.grad(u.sum(), (x, t), create_graph=True)
+        u_tt = torch.autograd.grad(self.u_t.sum(), t)[0]
+        return self.u_x + u_tt
+
+def main():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    x, t = torch.randn(4, 1, requires_grad=True), torch.randn(4, 1, requires_grad=True)
+    Problem(net).residual(x, t).pow(2).mean().backward()
+
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "a variable carried it",
+                "u",
+                """
+def main():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    x, t = torch.randn(4, 1, requires_grad=True), torch.randn(4, 1, requires_grad=True)
+    u = net(torch.cat([x, t], 1))
+    u_x = torch.autograd.grad((2 * u).sum(), x)[0]
+    (u + u_x).pow(2).mean().backward()
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
         "Where all of it was there before the graph was freed, it is the variable that was kept longest.",
         under=(
             _program(

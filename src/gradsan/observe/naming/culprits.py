@@ -20,7 +20,7 @@ from gradsan.observe.naming.found_edits import edit_behind
 from gradsan.observe.naming.inplace_layers import layer_behind
 from gradsan.observe.naming.line_names import Crossing
 from gradsan.observe.naming.losing import loss_of_graph
-from gradsan.observe.naming.subject import Subject, holder_of, subject_of
+from gradsan.observe.naming.subject import Subject, asked_gradient_of, holder_of, subject_of
 from gradsan.observe.user_statements import scope_at
 from gradsan.source.stores import buffers
 
@@ -54,7 +54,16 @@ def _carrier(incident: SecondPass | Edited, scene: Scene) -> Named | None:
     found = None if crossing is None else carrier(crossing, scene.frames[::-1], scene.lines, scene.owns)
     if found is None and isinstance(incident, Edited):
         return _named(_subject(scene))  # all of it was computed before the step
-    return found
+    return found or _freed_by_gradient(incident)
+
+
+def _freed_by_gradient(incident: SecondPass | Edited) -> Named | None:
+    """No variable carried it from line to line: then it is named by what the gradient was taken of that freed it."""
+    if not isinstance(incident, SecondPass) or incident.freeing.kind != "grad" or not incident.freeing.stack:
+        return None
+    place = incident.freeing.stack[-1]
+    name = asked_gradient_of(place)
+    return None if name is None else Named(Culprit(name, holder_of(name, scope_at(place))), certain=False)
 
 
 def _crossing(incident: SecondPass | Edited) -> Crossing | None:

@@ -9,6 +9,7 @@ from typing import Any
 from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import asks_for_pass
+from gradsan.knowledge.tensors import operation
 from gradsan.observe.graph import loss_chain, roots_of
 from gradsan.observe.naming.live_values import value_of
 from gradsan.observe.user_statements import calls_at, parameters_in, place_of, scope_at, statements_at
@@ -43,6 +44,23 @@ def subject_of(tensors: Sequence[Any], frames: Sequence[FrameType], owns: Callab
     asking = ((call, frame) for frame in reversed(users) for call in calls_at(place_of(frame)))
     passes = (_subject(_handed_over(call), frame, is_seen=False) for call, frame in asking if _is_pass(call))
     return next(passes, None)
+
+
+def asked_gradient_of(place: Frame) -> str | None:
+    """The variable of which the one `autograd.grad` on a line takes a gradient: `u` in `grad(u.sum(), x)`."""
+    asked = [call.args[0] for call in calls_at(place) if _is_pass(call) and called_name(call) == "grad" and call.args]
+    match [_reduced(each) for each in asked]:
+        case [ast.Name() | ast.Attribute() as node]:
+            return text(node)
+    return None
+
+
+def _reduced(node: ast.expr) -> ast.expr:
+    """What methods of a tensor's are called on."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=name)) if not operation(name).is_assumed:
+            return _reduced(value)
+    return node
 
 
 def _is_pass(call: ast.Call) -> bool:
