@@ -40,7 +40,7 @@ from gradsan.check.values import Instance, Layer, Optimizer, Value
 from gradsan.check.walking import Reached, Walk, walk
 from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
-from gradsan.source.names import called_name, calls
+from gradsan.source.names import called_names
 
 Assumed = ast.If | ast.Try  # a statement of which one branch is taken
 _FREEZING = "`requires_grad = False`"
@@ -107,8 +107,8 @@ class World:
 
     def held_back(self, concerns: Callable[[str], bool]) -> set[tuple[ast.If, Code]]:
         """The conditions that were decided on an assumption, on which calls of such names hang."""
-        conditions = [(node, code) for node, code, _ in self.assumptions if isinstance(node, ast.If)]
-        return {each for each in conditions if any(concerns(called_name(call)) for call in calls(each[0]))}
+        conditions = {(node, code) for node, code, _ in self.assumptions if isinstance(node, ast.If)}
+        return {each for each in conditions if any(map(concerns, called_names(each[0])))}
 
     def walk(self, done: Pass, inputs: Collection[Op | Leaf] | None = None, *, doubtful: bool = False) -> None:
         """Let a pass walk: what it meets, what it frees, who receives a gradient."""
