@@ -143,7 +143,7 @@ def _result(machine: Machine, function: Function, frame: Frame) -> Value:
     """What its statements give back. A switch of recording that is none of a block's outlives them."""
     if isinstance(function.node, ast.Lambda):
         return machine.evaluate(function.node.body)
-    if yields(function.node):
+    if "yield" in frame.source.text and yields(function.node):
         return _generate(machine, function.node, frame)
     machine.execute(function.node.body)
     return frame.returned or NONE

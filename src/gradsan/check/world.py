@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from gradsan.check.graph import (
@@ -73,7 +72,7 @@ class World:
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
-    noted: list[set[str]] = field(default_factory=list)
+    noted: list[set[str]] = field(default_factory=list)  # the same, of the branches under way
     revealed: list[Held] = field(default_factory=list)  # what the expressions may be that somebody asked about
     misfits: set[Misfit] = field(default_factory=set)
     log: list[list[Op]] = field(default_factory=list)  # ops created by the generators that are run ahead
@@ -90,15 +89,6 @@ class World:
             self.log[-1].append(op)
         self.created_at.setdefault(id(op.site.node), []).append(self.moment)
         return op
-
-    @contextmanager
-    def noting(self, names: set[str]) -> Iterator[None]:
-        """Note the names that are set from here on."""
-        self.noted.append(names)
-        try:
-            yield
-        finally:
-            self.noted.pop()
 
     def stores(self, name: str) -> None:
         """A name or an attribute is set."""
