@@ -12,7 +12,7 @@ from gradsan.check.values import Layer, Value, last_name, leaves_of
 from gradsan.knowledge.hints import MODULE_NAMES
 from gradsan.knowledge.module_classes import METHODS, PROOF
 from gradsan.source.file import Source
-from gradsan.source.names import dotted
+from gradsan.source.names import dotted, nodes
 
 
 def as_module(value: Value) -> Layer:
@@ -43,7 +43,7 @@ def is_module_like(machine: Machine, value: Value) -> bool:
 @lru_cache(maxsize=256)
 def _proven(source: Source) -> frozenset[str]:
     """The names in a file whose `.parameters()` is asked for somewhere."""
-    called = (node.func for node in ast.walk(source.tree) if isinstance(node, ast.Call))
+    called = (node.func for node in nodes(source.tree) if isinstance(node, ast.Call))
     asked = (each for each in called if isinstance(each, ast.Attribute) and each.attr in PROOF)
     return frozenset(dotted(each.value) for each in asked) - {"self", ""}
 

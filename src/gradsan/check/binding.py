@@ -64,7 +64,8 @@ def assign_attribute(machine: Machine, target: ast.Attribute, value: Value) -> N
 
 def _note_exchange(machine: Machine, held: Value | None, value: Value, node: ast.AST) -> None:
     """Note that a part of a model is replaced."""
-    old, new = (frozenset(() if each is None else leaves_of(each)) for each in (held, value))
+    old = frozenset(() if held is None else leaves_of(held))
+    new = frozenset(leaves_of(value) if old else ())
     if old and new and old.isdisjoint(new) and value.is_registered:
         machine.world.exchanges.append(Exchange(old, new, machine.site(node), edits_of(new)))
 
@@ -217,14 +218,15 @@ def _spread(machine: Machine, targets: list[ast.expr], value: Sequence) -> list[
 
 def _christen(name: str, value: Value) -> None:
     """The first name that something gets is what it is called."""
-    _name_parameters(name, value)
+    if type(value) in _WITH_PARAMETERS:
+        _name_parameters(name, value)
     if value.label is None and not isinstance(value, Const):
         value.label = name
     if value.op is not None:
         value.op.called = value.op.called or name
-    held = value.elements if isinstance(value, Sequence) else [value]
-    for lost in [each.cut for each in held if each.op is None and each.cut]:
-        lost.name = lost.name or name
+    for each in value.elements if isinstance(value, Sequence) else (value,):
+        if each.cut is not None and each.op is None:
+            each.cut.name = each.cut.name or name
 
 
 def _name_parameters(name: str, value: Value) -> None:
@@ -236,6 +238,9 @@ def _name_parameters(name: str, value: Value) -> None:
                 leaf.module = name.removeprefix("self.")
         case Tensor(leaf=Leaf(name="?") as leaf):
             leaf.name = leaf.module = name
+
+
+_WITH_PARAMETERS = (Optimizer, Layer, Instance, Tensor)
 
 
 def _rebind(machine: Machine, target: ast.Name, value: Value) -> None:

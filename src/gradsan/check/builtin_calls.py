@@ -44,7 +44,7 @@ BUILTINS: dict[str, Callable[[Machine, Call], Value]] = {}
 def builtin(machine: Machine, name: str, call: Call) -> Value | None:
     """The result of a built-in; None: nothing special is known of it."""
     handler = BUILTINS.get(name)
-    return None if handler is None else handler(machine, call._replace(name=name))
+    return None if handler is None else handler(machine, call.under(name))
 
 
 @entered(BUILTINS, "float", "int", "bool", "complex")

@@ -73,7 +73,7 @@ def call_bound(machine: Machine, method: Method, call: Call) -> Value:
     """A method that was taken from its object before."""
     if isinstance(method.function, Function):
         return enter(machine, method.function, call, method.receiver)
-    return _method(machine, method.receiver, call._replace(name=method.name))
+    return _method(machine, method.receiver, call.under(method.name))
 
 
 @entered(CALLEES, Partial)

@@ -9,7 +9,7 @@ from gradsan.check.graph import Moment
 from gradsan.knowledge.effects import may_ask_for_pass, touches_gradients
 from gradsan.knowledge.hints import CUTTING_WORDS, RESET_WORDS
 from gradsan.knowledge.tensors import operation
-from gradsan.source.names import called_name, calls
+from gradsan.source.names import called_names, nodes
 
 _MOST_FORCED = 6  # branches that are followed one by one
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -76,13 +76,13 @@ def _is_open(branch: ast.AST, met: Met) -> bool:
 @lru_cache(maxsize=1024)
 def _leads_to_pass(branch: ast.AST) -> bool:
     """Whether one of its sides may ask for a pass."""
-    return any(may_ask_for_pass(called_name(each)) for each in calls(branch))
+    return any(map(may_ask_for_pass, called_names(branch)))
 
 
 @lru_cache(maxsize=1024)
 def _concerns_graphs(branch: ast.AST) -> bool:
     """Whether one of its sides asks for a pass, steps, clears, cuts or resets."""
-    return any(_changes_lives(called_name(each).lower()) for each in calls(branch))
+    return any(_changes_lives(each.lower()) for each in called_names(branch))
 
 
 def _changes_lives(name: str) -> bool:
@@ -185,8 +185,9 @@ def _canonical(test: ast.expr) -> tuple[str, bool]:
 def _varies(test: ast.expr, loop: ast.AST) -> bool:
     """Whether a condition may come out differently in another iteration of the loop."""
     assigned = _assigned(loop)
-    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-    called = [node.func for node in ast.walk(test) if isinstance(node, ast.Call)]
+    asked = [*nodes(test)]
+    names = {node.id for node in asked if isinstance(node, ast.Name)}
+    called = [node.func for node in asked if isinstance(node, ast.Call)]
     is_steady = _STEADY.issuperset(getattr(each, "id", "") for each in called)
     return not assigned or not is_steady or not assigned.isdisjoint(names)
 
@@ -196,5 +197,5 @@ _STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", 
 
 @lru_cache(maxsize=1024)
 def _assigned(loop: ast.AST) -> frozenset[str]:
-    names = (node for node in ast.walk(loop) if isinstance(node, ast.Name))
+    names = (node for node in nodes(loop) if isinstance(node, ast.Name))
     return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))

@@ -6,7 +6,7 @@ from functools import lru_cache
 from gradsan.check.call_frames import Frame
 from gradsan.check.graph import Code, InnerPass, Site
 from gradsan.check.values import Class, Function
-from gradsan.source.names import calls, dotted, nodes
+from gradsan.source.names import calls, dotted, own_nodes
 
 _TUPLES = ("NamedTuple", "TypedDict")
 _RECORDS = ("dataclass", "define", "frozen")
@@ -26,7 +26,7 @@ def decorator_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 @lru_cache(maxsize=4096)
 def yields(node: ast.AST) -> bool:
     """Whether a function is a generator."""
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in nodes(node, into_functions=False))
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node))
 
 
 @lru_cache(maxsize=4096)
@@ -45,7 +45,7 @@ def is_abstract(node: ast.AST) -> bool:
 @lru_cache(maxsize=4096)
 def attributes_set(function: ast.AST) -> frozenset[str]:
     """The attributes that a function sets, of whatever object."""
-    attributes = (each for each in nodes(function, into_functions=False) if isinstance(each, ast.Attribute))
+    attributes = (each for each in own_nodes(function) if isinstance(each, ast.Attribute))
     return frozenset(each.attr for each in attributes if isinstance(each.ctx, ast.Store))
 
 

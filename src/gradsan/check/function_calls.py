@@ -1,6 +1,7 @@
 """Calls of the user's functions: `my_function(x)` is followed into its body, with names and a result of its own."""
 
 import ast
+from functools import lru_cache
 from itertools import pairwise
 
 from gradsan.check.call_frames import Frame
@@ -96,8 +97,8 @@ def _is_followed(machine: Machine, function: Function) -> bool:
 
 
 def _running(machine: Machine, function: Function) -> int:
-    running = [each.function for each in machine.frame.calls() if each.function is not None]
-    return sum(each.node is function.node for each in running)
+    node = function.node
+    return sum(each.function is not None and each.function.node is node for each in machine.frame.calls())
 
 
 def _entered(machine: Machine, function: Function, source: Source, call: Call, receiver: Value | None) -> Value:
@@ -116,10 +117,15 @@ def _entered(machine: Machine, function: Function, source: Source, call: Call, r
     _bind(frame, function, call.on(*receivers))
     machine.entered.add(function.node)
     value = _follow(machine, function, frame)
-    if any(word in _name(function) for word in RESET_WORDS):
+    if _resets(_name(function)):
         for each in (receiver, *call.values):
             _doubt_state(each)
     return _compiled(machine, function, value, call.node)
+
+
+@lru_cache(maxsize=1024)
+def _resets(name: str) -> bool:
+    return any(word in name for word in RESET_WORDS)
 
 
 def _follow(machine: Machine, function: Function, frame: Frame) -> Value:
@@ -137,7 +143,7 @@ def _result(machine: Machine, function: Function, frame: Frame) -> Value:
     """What its statements give back. A switch of recording that is none of a block's outlives them."""
     if isinstance(function.node, ast.Lambda):
         return machine.evaluate(function.node.body)
-    if yields(function.node):
+    if "yield" in frame.source.text and yields(function.node):
         return _generate(machine, function.node, frame)
     machine.execute(function.node.body)
     return frame.returned or NONE
@@ -156,7 +162,7 @@ def _generate(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, fr
 
 def _compiled(machine: Machine, function: Function, value: Value, node: ast.expr) -> Value:
     """All outputs of a compiled function hang on one op."""
-    if not any(does(each, "compiles") for each in function.decorators):
+    if not function.decorators or not any(does(each, "compiles") for each in function.decorators):
         return value
     if not isinstance(value, Sequence) or not ops_of(value):
         return value
@@ -182,16 +188,23 @@ def _qualified(function: Function) -> str:
     return name if outer is None or outer.function is None else f"{outer.code.function}.<locals>.{name}"
 
 
+@lru_cache(maxsize=4096)
+def _accepted(declared: ast.arguments) -> tuple[list[str], list[str]]:
+    """The names of the parameters that have positions, and of all but those that take what is left."""
+    positional = [each.arg for each in (*declared.posonlyargs, *declared.args)]
+    return positional, [*positional, *(each.arg for each in declared.kwonlyargs)]
+
+
 def _bind(frame: Frame, function: Function, call: Call) -> None:
     """Bind parameters; what no argument was given for has its default, or is unknown."""
     declared = function.node.args
-    positional = [each.arg for each in (*declared.posonlyargs, *declared.args)]
-    accepted = [*positional, *(each.arg for each in declared.kwonlyargs)]
+    positional, accepted = _accepted(declared)
     matched = dict(zip(positional, call.arguments, strict=False))
-    matched |= {name: call.keywords[name] for name in accepted if name in call.keywords}
+    if call.keywords:
+        matched |= {name: call.keywords[name] for name in accepted if name in call.keywords}
     frame.given = {name: expression for name, (_, expression) in matched.items() if expression is not None}
-    unknown = {name: Value(label=name) for name in accepted}
-    frame.names = unknown | function.defaults | {name: value for name, (value, _) in matched.items()}
+    for name in accepted:
+        frame.names[name] = matched[name][0] if name in matched else function.defaults.get(name) or Value(label=name)
     if declared.vararg is not None:
         frame.names[declared.vararg.arg] = Sequence(elements=call.values[len(positional) :], kind="tuple")
     if declared.kwarg is not None:

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 
 from gradsan.check.builtin_calls import REVEALING
 from gradsan.check.project import Project
@@ -10,7 +9,7 @@ from gradsan.knowledge.effects import asks_for_pass
 from gradsan.source.disk import locate_import
 from gradsan.source.file import Source
 from gradsan.source.imported import Import, all_imported
-from gradsan.source.names import called_name, calls
+from gradsan.source.names import called_name, own_nodes
 from gradsan.source.tree import Function as Definition
 
 Start = tuple[str, ...]  # the names of a function, from the module inwards; empty: the file itself
@@ -27,15 +26,14 @@ def definitions(tree: ast.Module) -> Iterator[tuple[Start, Definition]]:
 
 def has_pass(node: Definition) -> bool:
     """Whether a function asks for a pass itself, is one that a trainer back-propagates, or one that is asked about."""
-    called = _calls(node)
+    called = [*_calls(node)]
     asks = any(isinstance(each.func, ast.Attribute) and asks_for_pass(each.func.attr) for each in called)
     return asks or node.name == "training_step" or REVEALING in map(called_name, called)
 
 
-@lru_cache(maxsize=256)
-def _calls(node: Definition) -> tuple[ast.Call, ...]:
-    """The calls in a function: they are asked for again and again while a file is read."""
-    return tuple(calls(node))
+def _calls(node: Definition) -> Iterator[ast.Call]:
+    """The calls in a function."""
+    return (each for each in own_nodes(node) if isinstance(each, ast.Call))
 
 
 def callers(source: Source, project: Project) -> list[tuple[Start, Definition]]:

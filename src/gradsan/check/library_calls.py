@@ -1,6 +1,7 @@
 """Calls of libraries by their dotted names: torch, its relatives, numpy, the standard library."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from gradsan.check.builtin_calls import builtin
 from gradsan.check.machine import Call, Machine
@@ -14,15 +15,15 @@ from gradsan.check.values import Library, Value, has_graph
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import NUMBER_LIBRARIES, OPTIMIZER_PACKAGES, STANDARD, TENSOR_LIBRARIES
 
+Handler = Callable[[Machine, str, Call], Value]
+
 _PARALLEL = ("DistributedDataParallel", "DataParallel", "DDP")
 
 
 @entered(CALLEES, Library)
 def call_library(machine: Machine, library: Library, call: Call) -> Value:
     """The result of calling a name of a library."""
-    path = library.path
-    handler = next((handler for prefixes, handler in _LIBRARIES if path.startswith(prefixes)), _other)
-    return handler(machine, path, call)
+    return _by_prefix(library.path)(machine, library.path, call)
 
 
 def _last(path: str) -> str:
@@ -60,8 +61,13 @@ def _other(machine: Machine, path: str, call: Call) -> Value:
     return unknown_call(machine, path, call)
 
 
+@lru_cache(maxsize=1024)
+def _by_prefix(path: str) -> Handler:
+    return next((handler for prefixes, handler in _LIBRARIES if path.startswith(prefixes)), _other)
+
+
 # What the names of a library are; the first that fits counts.
-_LIBRARIES: tuple[tuple[str | tuple[str, ...], Callable[[Machine, str, Call], Value]], ...] = (
+_LIBRARIES: tuple[tuple[str | tuple[str, ...], Handler], ...] = (
     (STANDARD, _standard),
     ("torch.", call_torch),
     (TENSOR_LIBRARIES, _relative),

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -76,7 +76,7 @@ class Call(NamedTuple):
     @property
     def rest(self) -> "Call":
         """The same without the first argument."""
-        return self._replace(arguments=self.arguments[1:])
+        return Call(self.node, self.arguments[1:], self.keywords, self.name)
 
     def keyword(self, name: str) -> Value | None:
         """What was given under a name."""
@@ -93,7 +93,30 @@ class Call(NamedTuple):
 
     def on(self, *receivers: Given) -> "Call":
         """The call of a function that takes the receiver as its first argument."""
-        return self._replace(arguments=[*receivers, *self.arguments])
+        return Call(self.node, [*receivers, *self.arguments], self.keywords, self.name)
+
+    def under(self, name: str) -> "Call":
+        """The call under another name."""
+        return Call(self.node, self.arguments, self.keywords, name)
+
+
+@dataclass(slots=True, eq=False)
+class _Instead(AbstractContextManager[None]):
+    """Something has another value meanwhile. A class, as a generator takes three times as long."""
+
+    owner: object
+    name: str
+    value: object
+
+    def __enter__(self) -> None:
+        """Keep what it was."""
+        before = getattr(self.owner, self.name)
+        setattr(self.owner, self.name, self.value)
+        self.value = before
+
+    def __exit__(self, *_: object) -> None:
+        """It is what it was."""
+        setattr(self.owner, self.name, self.value)
 
 
 @dataclass(eq=False)
@@ -198,25 +221,13 @@ class Machine:
         """Whether no branch was taken on an assumption to get here."""
         return not self.frame.assumed
 
-    @contextmanager
-    def iteration_of(self, run: LoopRun, number: int) -> Iterator[None]:
+    def iteration_of(self, run: LoopRun, number: int) -> AbstractContextManager[None]:
         """An iteration of a loop is under way."""
-        before = self.world.moment
-        self.world.moment = (*before, (run, number))
-        try:
-            yield
-        finally:
-            self.world.moment = before
+        return _Instead(self.world, "moment", (*self.world.moment, (run, number)))
 
-    @contextmanager
-    def within(self, frame: Frame) -> Iterator[None]:
+    def within(self, frame: Frame) -> AbstractContextManager[None]:
         """A call is under way."""
-        before = self.frame
-        self.frame = frame
-        try:
-            yield
-        finally:
-            self.frame = before
+        return _Instead(self, "frame", frame)
 
     def switch_recording(self, context: Context, node: ast.expr, *, lasts: bool = False) -> None:
         """From now on, graphs are recorded, or are not; `lasts`: no block ends it."""

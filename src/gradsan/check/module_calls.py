@@ -9,6 +9,7 @@ from gradsan.check.new_ops import result
 from gradsan.check.tables import entered
 from gradsan.check.values import Const, Instance, Layer, Sequence, Tensor, Value, is_false, leaves_of, ops_of
 
+_MODULES = (Layer, Instance)
 _MOST_MODULES = 40
 _DEEPEST = 8
 METHODS: dict[str, Callable[[Machine, Value, Call], Value]] = {}
@@ -86,7 +87,7 @@ def _register(machine: Machine, module: Value, call: Call) -> Value:
 
 @entered(METHODS, "register_forward_hook")
 def _hook(machine: Machine, module: Value, call: Call) -> Value:
-    if isinstance(module, Layer | Instance):
+    if isinstance(module, _MODULES):
         module.hooks += call.values[:1]
     return Value()
 
@@ -147,4 +148,4 @@ def _descendants(module: Value) -> list[Value]:
 def _submodules(module: Value) -> list[Value]:
     if isinstance(module, Layer):
         return [child for _, child in module.children]
-    return [each for each in module.attributes.values() if isinstance(each, Layer | Instance)]
+    return [each for each in module.attributes.values() if isinstance(each, _MODULES)]

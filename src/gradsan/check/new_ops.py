@@ -22,6 +22,7 @@ from gradsan.check.values import (
 )
 from gradsan.knowledge.tensors import operation
 
+_LISTS = (Sequence, Mapping)
 _DEEP = 3  # containers within containers whose tensors an operation takes
 
 
@@ -46,10 +47,11 @@ def result(  # noqa: PLR0913 # one for each property of an op
     given = tuple(given)
     edges = _edges(machine, given)
     own = [leaf for leaf in leaves if leaf.requires]
-    own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
+    for value, _ in given:
+        own += _direct_leaves(value)
     cut = lost_by(machine, (value for value, _ in given))
-    frozen = next(filter(None, (leaf.frozen for leaf in leaves)), None)
     if not edges and not own:
+        frozen = next(filter(None, (leaf.frozen for leaf in leaves)), None)
         basis = tuple(each for value, _ in given for each in parts(value, _DEEP) if each.opaque)
         if not basis:
             return Tensor(cut=cut or frozen, created=machine.site(node))
@@ -98,8 +100,12 @@ def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
 
     Where one is behind it, that is what counts: whoever asks for gradients may have wanted their graph.
     """
-    contained = [each for value in values for each in (parts(value, _DEEP) if _is_list(value) else [value])]
+    contained: list[Value] = []
+    for value in values:
+        contained += parts(value, _DEEP) if isinstance(value, _LISTS) else (value,)
     cuts = [each.cut for each in contained if each.cut is not None]
+    if not cuts:  # as mostly
+        return None
     gradients = [each for each in cuts if each.gave is not None]
     if gradients and machine.world.recording:
         is_mixed = gradients[0].mixed or not all(map(_is_plain, contained))
@@ -121,7 +127,7 @@ def _is_plain(value: Value) -> bool:
 
 
 def _is_list(value: Value) -> bool:
-    return isinstance(value, Sequence | Mapping)
+    return isinstance(value, _LISTS)
 
 
 def require(machine: Machine, value: Value, node: ast.AST, *, wanted: bool) -> None:

@@ -120,8 +120,11 @@ class _Todo:
 
 
 def _results(work: Callable[[str], Checked], waiting: dict[str, int], jobs: int) -> Iterator[Checked]:
-    longest_first = sorted(waiting, key=lambda path: -waiting[path])  # so that no core waits for it at the end
-    yield from _within_budget(work, longest_first, jobs=jobs if len(waiting) >= _WORTH_A_PROCESS else 1)
+    if jobs == 1 or len(waiting) < _WORTH_A_PROCESS:  # neighbours draw in the same files, which are known then
+        yield from _within_budget(work, waiting, jobs=1)
+    else:
+        longest_first = sorted(waiting, key=lambda path: -waiting[path])  # so that no core waits for it at the end
+        yield from _within_budget(work, longest_first, jobs=jobs)
 
 
 def _check_path(path: str) -> Checked:

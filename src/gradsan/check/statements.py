@@ -135,13 +135,17 @@ def _delete_item(machine: Machine, container: Value, index: ast.expr) -> None:
 def if_(machine: Machine, node: ast.If) -> str | None:
     """The branch that is known to be taken, or the one that the policy says."""
     known = known_truth(machine, node.test)
-    with machine.world.noting(machine.world.stored_under.setdefault(id(node), set())):
+    world = machine.world
+    world.noted.append(world.stored_under.setdefault(id(node), set()))
+    try:
         if known is not None:
             return machine.execute(node.body if known else node.orelse)
         unlikely = leads_out(node.body) and not leads_out(node.orelse)
         taken = machine.choose(node, node.test, unlikely=unlikely)
-        machine.world.assumptions.append((node, machine.frame.code, machine.world.moment))
+        world.assumptions.append((node, machine.frame.code, world.moment))
         return _assuming(machine, node.body if taken else node.orelse)
+    finally:
+        world.noted.pop()
 
 
 def _assuming(machine: Machine, body: list[ast.stmt]) -> str | None:

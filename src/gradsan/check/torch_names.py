@@ -1,6 +1,7 @@
 """Names of torch that are called: what each is by where it stands, `torch.nn.Linear`, `torch.optim.SGD`."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from gradsan.check.layer_calls import new_layer
 from gradsan.check.machine import Call, Machine
@@ -21,13 +22,13 @@ Handler = Callable[[Machine, Call], Value]
 
 def call_torch(machine: Machine, path: str, call: Call) -> Value:
     """The result of calling a name of torch."""
-    call = call._replace(name=path)
+    call = call.under(path)
     special = TORCH.get(path) or TORCH.get(_last(call))
     if special is not None:
         return special(machine, call)
     if path in paths("wraps") and call.arguments:
         return call.first
-    return next(handler for prefixes, handler in _PREFIXES if path.startswith(prefixes))(machine, call)
+    return _by_prefix(path)(machine, call)
 
 
 @entered(TORCH, "torch.autograd.Variable")
@@ -104,6 +105,11 @@ def _anything(machine: Machine, call: Call) -> Value:
 
 def _is_class(call: Call) -> bool:
     return _last(call)[:1].isupper()
+
+
+@lru_cache(maxsize=1024)
+def _by_prefix(path: str) -> Handler:
+    return next(handler for prefixes, handler in _PREFIXES if path.startswith(prefixes))
 
 
 # What the names of a part of torch are; the first that fits counts.

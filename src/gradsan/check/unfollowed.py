@@ -1,6 +1,7 @@
 """Calls that are not followed: they hand on what they were given, free nothing, and may keep it."""
 
 from collections.abc import Sequence as Several
+from functools import lru_cache
 
 from gradsan.check.graph import DOUBTFUL, LIKELY, tick
 from gradsan.check.machine import Call, Given, Machine
@@ -12,24 +13,31 @@ from gradsan.knowledge.tensors import operation
 
 def unknown_call(machine: Machine, name: str, call: Call) -> Value:
     """The result of something unknown: it may carry whatever was put in."""
-    last = name.rsplit(".", 1)[-1].lower()
-    is_loss = any(word in last for word in LOSS_WORDS)
-    is_harmless = last in HARMLESS
+    _, is_loss, is_harmless, _ = _said_by(name)
     if not is_loss and not is_harmless:
         _hand_over(machine, call.given)
-    answer = _answer(machine, name, call, LIKELY if is_loss else DOUBTFUL, is_harmless=is_harmless)
+    answer = _answer(machine, name, call)
     _let_clear(machine, call.given, answer)
     return answer
 
 
-def _answer(machine: Machine, name: str, call: Call, doubt: int, *, is_harmless: bool) -> Value:
+@lru_cache(maxsize=4096)
+def _said_by(name: str) -> tuple[str, bool, bool, bool]:
+    """The last part of a name; and whether it is that of a loss, of what is harmless, or of what cuts."""
     last = name.rsplit(".", 1)[-1].lower()
-    carried = [value for value, _ in call.given if ops_of(value)]
-    if is_harmless or not carried:
+    is_loss, is_cut = (any(word in last for word in words) for words in (LOSS_WORDS, CUTTING_WORDS))
+    return last, is_loss, last in HARMLESS, is_cut or operation(last).cuts
+
+
+def _answer(machine: Machine, name: str, call: Call) -> Value:
+    last, is_loss, is_harmless, is_cut = _said_by(name)
+    carried = None if is_harmless else next((value for value, _ in call.given if ops_of(value)), None)
+    if carried is None:
         return opaque(machine, call.node)
-    if operation(last).cuts or any(word in last for word in CUTTING_WORDS):
-        return cut(machine, carried[0], f"`{name}`", call.node)
-    return untyped(result(machine, last, call.given, call.node, doubt=doubt, scalar=doubt == LIKELY))
+    if is_cut:
+        return cut(machine, carried, f"`{name}`", call.node)
+    doubt = LIKELY if is_loss else DOUBTFUL
+    return untyped(result(machine, last, call.given, call.node, doubt=doubt, scalar=is_loss))
 
 
 def _hand_over(machine: Machine, given: Several[Given]) -> None:

@@ -14,15 +14,15 @@ from gradsan.check.world import World
 from gradsan.facts.course import DroppedLoss
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.source.loss_terms import counts
-from gradsan.source.names import calls, last_name
+from gradsan.source.names import calls, last_name, nodes
 from gradsan.source.step_loops import Loop, is_of_one_step
 
 
 def waiting(world: World) -> Iterator[tuple[int, DroppedLoss | None]]:
     """Losses whose pass waits for a counter, on a path on which that never comes, if nothing else runs meanwhile."""
     held_back = [each for each in world.held_back(asks_for_pass) if counts(each[0].test)]
-    for node, code in held_back if len(held_back) == 1 else ():
-        inside = set(ast.walk(node))
+    for node, code in held_back if len(held_back) == 1 and world.rebindings else ():
+        inside = set(nodes(node))
         asked = {last_name(each.func.value): each for each in calls(node) if isinstance(each.func, ast.Attribute)}
         is_other = any(inside.isdisjoint(done.site.path) for done in world.passes)
         for each in world.rebindings:
@@ -40,8 +40,8 @@ def _leads_on(loss: Op) -> bool:
 
 def _is_compared(each: Rebinding) -> bool:
     """Whether the loop compares it: the program chooses among its losses."""
-    compared = (node for node in ast.walk(each.op.moment[-1][0].header.node) if isinstance(node, ast.Compare))
-    return any(getattr(part, "id", None) == each.name for node in compared for part in ast.walk(node))
+    compared = (node for node in nodes(each.op.moment[-1][0].header.node) if isinstance(node, ast.Compare))
+    return any(getattr(part, "id", None) == each.name for node in compared for part in nodes(node))
 
 
 def _waiting_loss(each: Rebinding, call: ast.Call) -> DroppedLoss:

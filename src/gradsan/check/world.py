@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from gradsan.check.graph import (
@@ -40,7 +39,7 @@ from gradsan.check.values import Instance, Layer, Optimizer, Value
 from gradsan.check.walking import Reached, Walk, walk
 from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
-from gradsan.source.names import called_name, calls
+from gradsan.source.names import called_names
 
 Assumed = ast.If | ast.Try  # a statement of which one branch is taken
 _FREEZING = "`requires_grad = False`"
@@ -73,10 +72,10 @@ class World:
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
     fed_before: list[tuple[Value, Callable[[], None]]] = field(
         default_factory=list
-    )  # that may turn out to have a graph
+    )  # they may turn out to have a graph
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
-    noted: list[set[str]] = field(default_factory=list)
+    noted: list[set[str]] = field(default_factory=list)  # the same, of the branches under way
     revealed: list[Held] = field(default_factory=list)  # what the expressions may be that somebody asked about
     misfits: set[Misfit] = field(default_factory=set)
     log: list[list[Op]] = field(default_factory=list)  # ops created by the generators that are run ahead
@@ -101,15 +100,6 @@ class World:
         for feed in due:
             feed()
 
-    @contextmanager
-    def noting(self, names: set[str]) -> Iterator[None]:
-        """Note the names that are set from here on."""
-        self.noted.append(names)
-        try:
-            yield
-        finally:
-            self.noted.pop()
-
     def stores(self, name: str) -> None:
         """A name or an attribute is set."""
         for each in self.noted:
@@ -117,8 +107,8 @@ class World:
 
     def held_back(self, concerns: Callable[[str], bool]) -> set[tuple[ast.If, Code]]:
         """The conditions that were decided on an assumption, on which calls of such names hang."""
-        conditions = [(node, code) for node, code, _ in self.assumptions if isinstance(node, ast.If)]
-        return {each for each in conditions if any(concerns(called_name(call)) for call in calls(each[0]))}
+        conditions = {(node, code) for node, code, _ in self.assumptions if isinstance(node, ast.If)}
+        return {each for each in conditions if any(map(concerns, called_names(each[0])))}
 
     def walk(self, done: Pass, inputs: Collection[Op | Leaf] | None = None, *, doubtful: bool = False) -> None:
         """Let a pass walk: what it meets, what it frees, who receives a gradient."""

@@ -8,6 +8,8 @@ from gradsan.check.graph import Leaf
 from gradsan.check.values.basic import Value
 from gradsan.check.values.callables import Class, Function, Method
 
+_OF_A_CLASS = (Method, Function, Class)
+
 
 @dataclass(slots=True, eq=False)
 class Instance(Value):
@@ -25,7 +27,7 @@ class Instance(Value):
     @property
     def contents(self) -> Iterable[Value]:
         """Its attributes, without methods."""
-        held = [each for each in self.attributes.values() if not isinstance(each, Method | Function | Class)]
+        held = [each for each in self.attributes.values() if not isinstance(each, _OF_A_CLASS)]
         return [*held, *self.given]
 
     @property

@@ -8,6 +8,7 @@ from gradsan.check.values.containers import Mapping, Sequence
 from gradsan.check.values.objects import Instance
 
 _MOST_PARTS = 300
+_WITH_OPS_INSIDE = (Sequence, Mapping, Instance)  # written out where it is asked, it would be made each time
 
 
 def parts(value: Value, depth: int = 6) -> Iterator[Value]:
@@ -30,7 +31,7 @@ def ops_of(value: Value) -> list[Op]:
     """The ops that a value leads to, each once."""
     if value.op is not None:
         return [value.op]
-    if isinstance(value, Sequence | Mapping | Instance):
+    if isinstance(value, _WITH_OPS_INSIDE):
         return list(dict.fromkeys(each.op for each in parts(value) if each.op is not None))
     return []
 
@@ -47,7 +48,7 @@ def escape(value: Value) -> None:
 
 def has_graph(value: Value) -> bool:
     """Whether what is built on it has a graph."""
-    return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
+    return value.differentiable if isinstance(value, Tensor) else bool(ops_of(value))
 
 
 def is_scalar(value: Value) -> bool:

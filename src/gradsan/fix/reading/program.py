@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gradsan.causes import cause
 from gradsan.causes.remedy import USUAL
+from gradsan.facts.held import Held
 from gradsan.facts.live_evidence import NOTHING_READ, Access, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.reading.crossings import all_known, others
@@ -141,6 +142,7 @@ class Program:
     ) -> None:
         self.diagnosis = diagnosis
         self.live = live
+        self.revealed = dict[object, Held]()  # what expressions may be, by what files would say to ask for it
         self._anywhere = anywhere
         self.remedy = USUAL["advice"]  # what is to be written down: nothing, until it is asked for a kind of fix
         self._changed = changed or {}

@@ -66,4 +66,8 @@ def _asked(program: Program, draft: Draft) -> Held:
             return NOTHING
         lines = edited_source(source, [each for each in edits if each.file == file])
         changed[Path(source.path)] = stored(source, lines)
-    return revealed(program.entries(), {str(path): content for path, content in changed.items()})
+    entries, said = program.entries(), {str(path): content for path, content in changed.items()}
+    question = (*entries, *said.items())
+    if question not in program.revealed:  # kinds of fixes ask the same, and to follow a program takes long
+        program.revealed[question] = revealed(entries, said)
+    return program.revealed[question]
