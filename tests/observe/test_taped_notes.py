@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from gradsan.explanation.explainer import Explainer
 from gradsan.observe import passes as passes_module
 from gradsan.observe.sanitizer import Sanitizer
 from gradsan.observe.tape import PASS, STEP, Record, Tape
+from observe.failing_programs import diagnosis_of, line_of, marked
 
 _TIMES = 24  # more than are noted in full at first
 
@@ -231,3 +233,33 @@ def test_latest_pass_on_the_tape_is_of_the_thread_that_asks() -> None:
 
     assert tape.latest == 7
     assert others == [0]
+
+
+_WINDOWS = """
+def fit(net, initial):
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(40):
+        opt.zero_grad()
+        loss = (net(torch.ones(5, 2)) - initial).square().mean()
+        loss.backward()  # freed
+        opt.step()
+
+def march():
+    initial = torch.zeros(5, 2)
+    for _ in range(2):
+        net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2))
+        fit(net, initial)
+        initial = net(torch.ones(5, 2)).tanh()
+
+march()
+"""
+
+
+def test_pass_that_nobody_looked_at_is_likely_to_have_freed_what_was_there(tmp_path: Path) -> None:
+    """PyTorch says that something was freed: it is explained, however unlike the passes before it that one was."""
+    found = diagnosis_of(tmp_path, _WINDOWS)
+
+    assert (found.code, found.confidence) == ("GS104", "likely")
+    assert found.culprit is not None
+    assert found.culprit.name == "initial"
+    assert line_of(found.freed) == marked(_WINDOWS, "freed")

@@ -70,9 +70,7 @@ class World:
     exchanges: list[Exchange] = field(default_factory=list)
     dropped_terms: list[Dropped] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
-    fed_before: list[tuple[Value, Callable[[], None]]] = field(
-        default_factory=list
-    )  # later shown to have a graph
+    fed_before: list[tuple[Value, Callable[[], None]]] = field(default_factory=list)  # later shown to have a graph
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
     noted: list[set[str]] = field(default_factory=list)  # the same, of the branches under way

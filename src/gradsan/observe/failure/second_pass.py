@@ -1,6 +1,8 @@
 """A pass came upon ops that an earlier pass had freed: which, by whom, and in which iteration of which loop."""
 
+from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -124,7 +126,23 @@ def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
         for node, number in ops[bisect_left(numbers, first) : bisect_left(numbers, last)]:
             if node not in found and each.walks(number):
                 found[node] = each
-    return found
+    return found if any(map(saves_values, found)) else _supposed_consumers(ops, scene)
+
+
+def _supposed_consumers(ops: list[tuple[Node, int]], scene: Scene) -> dict[Node, PassNote]:
+    """PyTorch says that something was freed, and no pass is known to have done it: one that nobody looked at has.
+
+    That is the next pass of the same line, for what was there when it began.
+    """
+    alike = [each for each in scene.earlier if each.line == scene.note.line and not each.retains and not each.seen]
+    taken: dict[Node, PassNote] = {}
+    for each in reversed(alike):
+        taken |= {node: each for node, number in ops if number < each.begin}
+    numbers = dict(ops)
+    walked: dict[int, list[int]] = defaultdict(list)
+    for node, each in taken.items():
+        walked[each.index] += [numbers[node], numbers[node] + 1]
+    return {node: replace(each, walked=array("Q", sorted(walked[each.index]))) for node, each in taken.items()}
 
 
 def _crossing(
