@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, takewhile, zip_longest
 from pathlib import Path
+from typing import Any
 
 from gradsan.causes import cause
 from gradsan.causes.remedy import USUAL
-from gradsan.facts.held import Held
 from gradsan.facts.live_evidence import NOTHING_READ, Access, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.reading.crossings import all_known, others
@@ -142,7 +142,7 @@ class Program:
     ) -> None:
         self.diagnosis = diagnosis
         self.live = live
-        self.revealed = dict[object, Held]()  # what expressions may be, by what files would say to ask for it
+        self.answers = dict[object, Any]()  # what was found out about the files, by the question: it takes long
         self._anywhere = anywhere
         self.remedy = USUAL["advice"]  # what is to be written down: nothing, until it is asked for a kind of fix
         self._changed = changed or {}

@@ -68,6 +68,7 @@ def _asked(program: Program, draft: Draft) -> Held:
         changed[Path(source.path)] = stored(source, lines)
     entries, said = program.entries(), {str(path): content for path, content in changed.items()}
     question = (*entries, *said.items())
-    if question not in program.revealed:  # kinds of fixes ask the same, and to follow a program takes long
-        program.revealed[question] = revealed(entries, said)
-    return program.revealed[question]
+    if question not in program.answers:  # kinds of fixes ask the same
+        program.answers[question] = revealed(entries, said)
+    answer: Held = program.answers[question]
+    return answer
