@@ -1112,7 +1112,7 @@ for _ in range(10):
             _found(
                 "a head that is exchanged",
                 "GS306",
-                None,
+                "net[2]",
                 """
 net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 9))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -1127,7 +1127,7 @@ for _ in range(20):
             _found(
                 "a table that grows between two phases",
                 "GS306",
-                None,
+                "self.table",
                 """
 class Model(nn.Module):
     def __init__(self):
@@ -1306,6 +1306,223 @@ for _ in range(20):
         for each in layer.parameters():
             each.data -= 0.1 * each.grad
             each.grad = None
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "What took the place of parameters is named by the attributes in which it did, of however many objects.",
+        under=(
+            _found(
+                "a step size that the first batch sets, in two parts of each layer",
+                "GS306",
+                "self.step",
+                """
+class Quantizer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step, self.is_set = nn.Parameter(torch.ones(1)), False
+
+    def forward(self, x):
+        if not self.is_set:
+            self.step = nn.Parameter(x.detach().abs().mean())
+            self.is_set = True
+        return x + self.step * (x / self.step).sin()
+
+class Quantized(nn.Linear):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.of_weight, self.of_input = Quantizer(), Quantizer()
+
+    def forward(self, x):
+        return F.linear(self.of_input(x), self.of_weight(self.weight), self.bias)
+
+net = nn.Sequential(Quantized(4, 6), nn.Tanh(), Quantized(6, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "two parameters of a normalization, by the first batch",
+                "GS306",
+                "self.scale",
+                """
+class Norm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale, self.shift = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+        self.is_new = True
+
+    def start(self, x):
+        self.scale = nn.Parameter(1 / x.std(0))
+        self.shift = nn.Parameter(-x.mean(0))
+        self.is_new = False
+
+    def forward(self, x):
+        if self.is_new:
+            self.start(x)
+        return (x + self.shift) * self.scale
+
+net = nn.Sequential(nn.Linear(4, 6), Norm(6), nn.ReLU(), nn.Linear(6, 1))
+opt = torch.optim.Adam(net.parameters())
+for _ in range(20):
+    loss = net(torch.randn(9, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a gain that is calibrated from outside",
+                "GS306",
+                "model.norm.gain",
+                """
+class Gain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.gain
+
+def calibrate(model, x):
+    model.norm.gain = nn.Parameter(1 / model.inner(x).detach().std(0))
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.norm = nn.Linear(4, 3), Gain()
+
+    def forward(self, x):
+        return self.norm(self.inner(x))
+
+model = Model()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+calibrate(model, torch.randn(30, 4))
+for _ in range(20):
+    loss = model(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a layer that a first forward builds, before the optimizer is created",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(4, 6), nn.Linear(1, 1)
+        self.is_built = False
+
+    def forward(self, x):
+        x = self.body(x).relu()
+        if not self.is_built:
+            self.head, self.is_built = nn.Linear(x.shape[1], 2), True
+        return self.head(x)
+
+net = Net()
+net(torch.randn(1, 4))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a lazy layer, of which the parameters stay the same objects",
+                """
+net = nn.Sequential(nn.LazyLinear(6), nn.ReLU(), nn.LazyLinear(2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a parameter that is replaced before the optimizer is created",
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 2))
+net[2].bias = nn.Parameter(torch.full((2,), 0.5))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "weights that are parametrized, which keeps them",
+                """
+from torch.nn.utils import parametrize, parametrizations
+
+class Symmetric(nn.Module):
+    def forward(self, x):
+        return x.triu() + x.triu(1).T
+
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), parametrizations.weight_norm(nn.Linear(4, 2)))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+parametrize.register_parametrization(net[0], "weight", Symmetric())
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a fresh head for an evaluation, with an optimizer of its own",
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(3, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+net[2] = nn.Linear(6, 2)
+probe = torch.optim.SGD(net[2].parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    probe.zero_grad()
+    loss.backward()
+    probe.step()
+""",
+            ),
+            _clean(
+                "a step size that the first batch is copied into",
+                """
+class Quantizer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step, self.is_set = nn.Parameter(torch.ones(1)), False
+
+    def forward(self, x):
+        if not self.is_set:
+            with torch.no_grad():
+                self.step.copy_(x.abs().mean())
+            self.is_set = True
+        return x + self.step * (x / self.step).sin()
+
+net = nn.Sequential(nn.Linear(4, 6), Quantizer(), nn.Linear(6, 2), Quantizer())
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 """,
             ),
         ),
@@ -2110,7 +2327,7 @@ for _ in range(12):
             _found(
                 "a head that grows in the middle of a run",
                 "GS306",
-                None,
+                "self.head",
                 """
 class Net(nn.Module):
     def __init__(self):
@@ -2137,7 +2354,7 @@ for step in range(80):
             _found(
                 "layers that are initialized again after some epochs, and cleared after each step",
                 "GS306",
-                None,
+                "net[-1]",
                 """
 def training(net, opt, epoch):
     if epoch == 4:
@@ -2157,7 +2374,7 @@ for epoch in range(7):
             _found(
                 "a table of embeddings that is resized when a new user arrives",
                 "GS306",
-                None,
+                "self.users",
                 """
 class Recommender:
     def __init__(self):

@@ -344,6 +344,39 @@ for x in data:
         ("opt = torch.optim.Adam(net.parameters(), 0.1)\n", "for x in data:\n"),
         ("", "opt = torch.optim.Adam(net.parameters(), 0.1)\nfor x in data:\n"),
     ),
+    "a parameter that the first batch replaces, in a group of its own": (
+        "owned",
+        """\
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.is_new = nn.Parameter(torch.ones(1)), True
+    def forward(self, x):
+        if self.is_new:
+            self.scale, self.is_new = nn.Parameter(x.detach().std().reshape(1)), False
+        return x * self.scale
+net = nn.Sequential(nn.Linear(3, 4), Norm(), nn.Linear(4, 2), Norm())
+groups = [{"params": [p for p in net.parameters() if p.dim() == n], "lr": 0.1 / n} for n in (1, 2)]
+opt = torch.optim.Adam(groups)
+for x in data:
+    opt.zero_grad(); net(x).square().mean().backward(); opt.step()
+""",
+        ("self.scale, self.is_new = nn.Parameter(x.detach().std().reshape(1)), False",),
+        ("self.is_new = self.scale.data.copy_(x.detach().std()) is None",),
+    ),
+    "a part that is replaced while the rest has momentum": (
+        "owned",
+        """\
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 5))
+opt = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
+for n, x in enumerate(data):
+    if n in (2, 4):
+        net[2] = nn.Linear(4, 5 + n)
+    opt.zero_grad(); net(x).square().mean().backward(); opt.step()
+""",
+        ("net[2] = nn.Linear(4, 5 + n)\n",),
+        ("net[2] = nn.Linear(4, 5 + n); opt.param_groups[0]['params'][2:] = net[2].parameters()\n",),
+    ),
     "nodes of a graph, once an epoch": (
         "again",
         """\
@@ -636,7 +669,8 @@ def _run(program: str, reference: str | None, noted: tuple[int, ...], line: int,
     trial = Trial(Arrangement(here, here, here, reference=reference, noted=noted, line=of_a_line))
     trial._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
-    answer.send((trial._given.steps, tuple(trial._reference.noted)))  # noqa: SLF001 # as above
+    given = trial._given  # noqa: SLF001 # as above
+    answer.send(([*given.steps, *given.late], tuple(trial._reference.noted)))  # noqa: SLF001 # as above
 
 
 def steps(program: str, reference: str | None, folder: Path, at: str = "") -> Steps:
@@ -678,6 +712,22 @@ def test_reference_gives_what_the_repaired_program_gives(name: str, tmp_path: Pa
 
     assert len(ours) == len(theirs) >= len("five!")
     assert difference(ours, theirs, {}) is None
+
+
+@pytest.mark.parametrize(("at", "noted"), [(64, 80), (99, 61)])
+def test_what_is_trained_late_is_noted_from_there_on(at: int, noted: int, tmp_path: Path) -> None:
+    """Some steps of it: the first ones say nothing of a part that an optimizer is given later."""
+    program = f"""\
+net = nn.Linear(3, 4)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for n in range(100):
+    if n == {at}:
+        net = nn.Linear(3, 4)
+        opt.add_param_group({{"params": net.parameters()}})
+    opt.zero_grad(); net(data[0]).square().mean().backward(); opt.step()
+"""
+
+    assert len(steps(program, None, tmp_path)) == noted
 
 
 # What a beginner may well write instead, which ends the error and trains something else.

@@ -25,7 +25,8 @@ from gradsan.report import FixKind
 # created: as if gradients that are asked for were part of the graph.
 # cleared: each step is given what came since the one before it.
 # gathered: each step is given what all passes gave since the one before it, cleared in between or not.
-# owned: as if the optimizer had what was put into its model below its creation, or into a plain list.
+# owned: as if the optimizer had what was put into its model below its creation, in the place of what it has, or into a
+#     plain list.
 # skipped: as if a pass into what an earlier one freed were not made, nor the steps before the next pass.
 # same: as in the program as it is.
 # aimed: as in the program, but for what a pass walked that was asked for the gradient of a leaf beside it; the program

@@ -3,8 +3,8 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.causes.meaning import Meaning
-from gradsan.causes.remedy import Remedy, table
-from gradsan.facts.course import Course, CutOff, Unowned
+from gradsan.causes.remedy import Remedy, Sign, table
+from gradsan.facts.course import Course, CutOff, Slot, Unowned
 from gradsan.facts.doubt import LIKELY
 from gradsan.facts.incident import REENTRANT
 from gradsan.report import Culprit, FixKind
@@ -24,10 +24,11 @@ _CUTS: dict[str, str] = {
 _KINDS_OF_UNOWNED: Mapping[str, tuple[FixKind, ...]] = {
     "listed": ("setting", "advice"),
     "replaced": ("reorder", "advice"),
-    "exchanged": ("advice",),
+    "exchanged": ("reorder", "advice"),
     "computed": ("advice",),
     "plain": ("advice",),
 }
+_WRITTEN: Sign = "it can be written"
 _REGISTERING: Mapping[str, tuple[str, ...]] = {
     "computed": ("keep the `nn.Parameter` itself as an attribute, and compute in `forward()` what is needed of it",),
     "plain": ("make it an `nn.Parameter`",),
@@ -55,6 +56,12 @@ class ParameterWithoutGradient(Cause):
     parameters that it was created with. A layer that is put into the model later is none of them, and neither is one
     that the model keeps in a plain list, of which `parameters()` does not know. Nor does it know of a plain tensor:
     `nn.Parameter(…).squeeze()` gives one, and the parameter that it was computed from is nobody's.
+
+    So it is where a parameter is replaced: `self.step = nn.Parameter(…)` in a first forward, a wider head for new
+    classes. The optimizer goes on with the old one, which nothing leads to any more. Write the new values into the
+    parameter that is there, `with torch.no_grad(): self.step.copy_(…)`, create the optimizer below that line, or give
+    it the new part with `add_param_group`. A fix is verified by a run of the program as it is, in which the new part
+    takes the place of the old one in the optimizer, with the settings of its group.
     """
 
     code = "GS306"
@@ -62,21 +69,36 @@ class ParameterWithoutGradient(Cause):
     severity = "warning"
     titles: ClassVar[dict[FixKind, str]] = {
         "reorder": "create the optimizer below the last line that changes the model",
+        "no-grad": "keep the parameter that the optimizer has, and copy the new values into it under `torch.no_grad()`",
         "setting": "keep the layers of {it} in an `nn.ModuleList`",
         "move-into-loop": "read {it} in every iteration, and do not cut it off there: {cut}",
         "advice": "give the optimizer these parameters, too",
     }
     own_remedies = table(
-        Remedy("reorder", target="optimizer", where=("below the model",), trusted=False),
+        Remedy("no-grad", where=("replacement",), first_if=_WRITTEN, trusted=False),
+        Remedy(
+            "reorder",
+            target="optimizer",
+            where=("below the model", "below the replacement"),
+            first_if=_WRITTEN,
+            trusted=False,
+        ),
+        Remedy("advice", target="optimizer", where=("below the replacement",), first_if=_WRITTEN, trusted=False),
         Remedy("setting", target="layers", where=("program",), trusted=False),
         Remedy("move-into-loop", target="nothing"),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {
+        "no-grad": "owned",
         "reorder": "owned",
+        "advice": "owned",
         "setting": "owned",
         "move-into-loop": "attached",
     }
-    roles = Cause.roles | {"used": "this step leaves them as they are"}
+    roles = Cause.roles | {
+        "made": "the optimizer was created here",
+        "changed": "replaced here",
+        "used": "this step leaves them as they are",
+    }
     summary = "a detach or `no_grad` cuts an optimized parameter off from every loss"
     example = Example(
         program="""\
@@ -151,11 +173,18 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
 
     @classmethod
     def _unowned(cls, found: Unowned) -> Finding:
+        slot = found.slot
+        name = found.kept_in if slot is None else slot.name
+        kinds = _KINDS_OF_UNOWNED[found.how]
         return Finding(
             sentence=_never_updated(found),
-            kinds=_KINDS_OF_UNOWNED[found.how],
-            places={"used": (found.step, None)},
-            culprit=Culprit(found.kept_in, "attribute") if found.kept_in else None,
+            kinds=("no-grad", *kinds) if slot is not None and slot.is_parameter else kinds,
+            places={
+                "made": (found.created, None),
+                "changed": (() if slot is None else slot.replaced, None),
+                "used": (found.step, None),
+            },
+            culprit=Culprit(name, "attribute") if name else None,
             doubt=LIKELY,
             evidence={"parameters": len(found.parameters) or None},
             notes=_REGISTERING.get(found.how, ()),
@@ -192,6 +221,13 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
 def _never_updated(found: Unowned) -> str:
     are, them = ("is", "it") if len(found.parameters) == 1 else ("are", "them")
     shown = _shown(found.parameters)
+    if found.slot is not None:
+        when = "while the model was trained" if found.how == "exchanged" else "after the optimizer was created"
+        if found.slot.also:
+            why = f"they were replaced {when}, and the optimizer still has the old ones"
+            return f"{_written(found.slot)} are never updated, and no optimizer has them: {why}"
+        why = f"it was replaced {when}, and the optimizer still has the old one"
+        return f"{_written(found.slot)} is never updated, and no optimizer has it: {why}"
     match found.how:
         case "computed":
             it, why = f"`{found.kept_in}`", "no module has the parameter itself, and no optimizer"
@@ -205,6 +241,15 @@ def _never_updated(found: Unowned) -> str:
         case "replaced":
             why = "the optimizer was created before, and still has the parameters that the model had then"
     return f"{shown} {are} never updated, and no optimizer has {them}: {why}"
+
+
+def _written(slot: Slot) -> str:
+    """The attributes, as their class writes them, and in how many objects."""
+    names = _shown((slot.name, *slot.also))
+    if slot.owner is None:
+        return names
+    many = f" ({slot.objects} objects)" if slot.objects > 1 else ""
+    return f"{names} of `{slot.owner}`{many}"
 
 
 def _shown(parameters: tuple[str, ...]) -> str:

@@ -74,6 +74,8 @@ Where = Literal[
     "earlier pass",
     "clearing",  # the statement that clears gradients between a pass and its step
     "between passes",  # the statement that clears gradients between passes for one step, below that step
+    "replacement",  # the statement that puts a new parameter in the place of one that an optimizer has
+    "below the replacement",  # the same, or a call that leads to it, beside an optimizer
     "below the model",  # the last statement beside the optimizer's creation that may change its model
     "own pass",  # of the loss that an optimizer steps for
     "program",  # where it begins, or wherever the setting is written

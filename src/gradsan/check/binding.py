@@ -56,18 +56,20 @@ def assign_attribute(machine: Machine, target: ast.Attribute, value: Value) -> N
     if not handled and isinstance(owner, Tensor):
         return
     if not handled:
-        _note_exchange(machine, owner.attributes.get(name), value, target)
+        _note_exchange(machine, owner, owner.attributes.get(name), value, target)
         _store(owner, name, value)
     _christen(f"self.{name}" if isinstance(owner, Instance) else name, value)
     escape(value)
 
 
-def _note_exchange(machine: Machine, held: Value | None, value: Value, node: ast.AST) -> None:
+def _note_exchange(machine: Machine, owner: Value, held: Value | None, value: Value, node: ast.AST) -> None:
     """Note that a part of a model is replaced."""
     old = frozenset(() if held is None else leaves_of(held))
     new = frozenset(leaves_of(value) if old else ())
     if old and new and old.isdisjoint(new) and value.is_registered:
-        machine.world.exchanges.append(Exchange(old, new, machine.site(node), edits_of(new)))
+        cls = owner.cls.node.name if isinstance(owner, Instance) else None
+        is_parameter = isinstance(value, Tensor)
+        machine.world.exchanges.append(Exchange(old, new, machine.site(node), edits_of(new), cls, is_parameter))
 
 
 def _store(owner: Value, name: str, value: Value) -> None:
@@ -166,7 +168,7 @@ def _set_child(machine: Machine, owner: Layer, target: ast.Subscript, value: Val
     at = whole_number(index(machine, target.slice))
     if at is not None and -len(owner.children) <= at < len(owner.children):
         name, held = owner.children[at]
-        _note_exchange(machine, held, value, target)
+        _note_exchange(machine, owner, held, value, target)
         owner.children[at] = name, value
 
 

@@ -25,7 +25,7 @@ def new_optimizer(machine: Machine, call: Call) -> Optimizer:
     """An optimizer over what it was given."""
     params, _ = call.named("params").get("params", (Value(), None))
     owned = list(dict.fromkeys(leaves_of(params)))
-    created = Optimizer(owned=owned, complete=bool(owned) and _is_known(params))
+    created = Optimizer(owned=owned, complete=bool(owned) and _is_known(params), created=machine.site(call.node))
     machine.world.optimizers.append(created)
     return created
 

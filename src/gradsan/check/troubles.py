@@ -129,6 +129,8 @@ class Exchange:
     new: frozenset[Leaf]
     site: Site
     edits: int  # of the new one, until then
+    owner: str | None = None  # the class of the user's whose object it is a part of
+    is_parameter: bool = False  # and no layer
     number: int = field(default_factory=tick)
 
 

@@ -1,16 +1,19 @@
 """Parameters that passes reach and no optimizer has, where the source shows that one was to have them."""
 
+import ast
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from gradsan.check.graph import Leaf, Op, leaves_in
 from gradsan.check.old_part import below
 from gradsan.check.spots import stack_of
-from gradsan.check.troubles import edits_of
+from gradsan.check.troubles import Exchange, edits_of
 from gradsan.check.values import Instance, Layer, Mapping, Optimizer, Sequence, Tensor, Value, leaves_of
 from gradsan.check.world import World
-from gradsan.facts.course import Forgetting, Unowned
+from gradsan.facts.course import Forgetting, Slot, Unowned
 from gradsan.knowledge.tensors import operation
+from gradsan.source.stores import text
 
 _LAYERS = 2  # in a list; a single module is put into one so that it is no part of the model
 
@@ -22,16 +25,38 @@ def unowned(world: World) -> Iterator[tuple[object, Unowned | None]]:
 
 
 def _replacing(world: World) -> Iterator[tuple[object, Unowned | None]]:
-    """What stands in the place of parameters that an optimizer has."""
+    """What stands in the place of parameters that an optimizer has. What one function replaces is one case."""
+    first: dict[object, tuple[object, Unowned]] = {}
     for each in world.exchanges:
         is_used = any(each.number < done.number and not each.old.isdisjoint(done.reached) for done in world.passes)
         having = [one for one in world.optimizers if each.old <= set(one.owned)]
         forgetting = [one for one in having if _is_forgotten(each.new, one, world, each.number, each.edits)]
         if forgetting and not is_used:
             is_late = any(when < each.number and one is forgetting[0] for when, one in world.steps)
-            yield id(each.site.node), _fact(each.new, forgetting[0], "exchanged" if is_late else "replaced")
+            fact = _fact(each.new, forgetting[0], "exchanged" if is_late else "replaced")
+            fact = replace(fact, slot=_slot(each), created=stack_of(forgetting[0].created))
+            key, known = first.setdefault(each.site.code, (id(each.site.node), fact))
+            first[each.site.code] = key, _together(known, fact)
         elif having:
             yield id(each.site.node), None
+    yield from first.values()
+
+
+def _together(one: Unowned, other: Unowned) -> Unowned:
+    """One case of both; the attributes of the first come first."""
+    if one.slot is None or other.slot is None:
+        return one
+    known = dict.fromkeys((one.slot.name, *one.slot.also, other.slot.name))
+    parameters = tuple(sorted({*one.parameters, *other.parameters}))
+    return replace(one, parameters=parameters, slot=replace(one.slot, also=tuple(known)[1:]))
+
+
+def _slot(exchange: Exchange) -> Slot | None:
+    name, site = text(exchange.site.node) if isinstance(exchange.site.node, ast.expr) else None, exchange.site
+    if name is None:
+        return None
+    owner = exchange.owner if name.startswith("self.") else None
+    return Slot(name, owner=owner, replaced=stack_of(site), is_parameter=exchange.is_parameter)
 
 
 def _kept_apart(world: World) -> Iterator[tuple[object, Unowned | None]]:

@@ -83,7 +83,7 @@ class Trial:
 
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
         self._ending.stepping()
-        if self._arrangement.reference is not None and self._given.is_full:
+        if self._arrangement.reference is not None and self._given.is_full and not self._reference.runs_on:
             sys.exit(0)  # nobody asks for more of it
         self._reference.before_step(optimizer)
         if self._reference.skips_steps:
@@ -128,6 +128,7 @@ class Trial:
             "rank": int(rank) if rank.isdecimal() else None,
             "began": self._began,
             "steps": self._given.steps,
+            "late": self._given.late,
             "names": self._given.names,
             "stale": self._reference.is_stale,
             "shared": self._reference.is_shared,

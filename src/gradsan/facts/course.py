@@ -307,6 +307,18 @@ class CutOff:
 
 
 @dataclass(frozen=True, slots=True)
+class Slot:
+    """An attribute in which one parameter, or one layer, has taken the place of another."""
+
+    name: str  # as it is written where that is done
+    also: tuple[str, ...] = ()  # others that the same function gives something new
+    owner: str | None = None  # the class whose method that is
+    objects: int = 1  # that have it
+    replaced: Stack = ()
+    is_parameter: bool = False  # an `nn.Parameter` is put there, and no layer
+
+
+@dataclass(frozen=True, slots=True)
 class Unowned:
     """Parameters that get gradients and that no optimizer has, though the program shows that one was to have them."""
 
@@ -315,6 +327,8 @@ class Unowned:
     kept_in: str | None = None  # an attribute of the model, for the first three
     step: Stack = ()  # of that optimizer
     steps: int | None = 0  # in which they were seen to stay as they are; None: in all, as the source shows
+    slot: Slot | None = None  # for the last two, where it is known
+    created: Stack = ()  # where the optimizer was, for those
 
     @property
     def is_habit(self) -> bool:

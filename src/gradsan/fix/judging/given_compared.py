@@ -51,8 +51,11 @@ def _end_apart(number: int, ours: Mapping[str, Any], theirs: Mapping[str, Any]) 
 
 
 def in_any_order(steps: Steps) -> Steps:
-    """With the gradients of each step sorted, where two runs need not have the same order, nor what is given none."""
-    return [{**step, "gradients": sorted(filter(None, step["gradients"]))} for step in steps]
+    """With the gradients of each step sorted, where two runs need not have the same order, nor what is given none.
+
+    Nor need an optimizer be the same one: it is known by its parameters.
+    """
+    return [{**step, "optimizer": 0, "gradients": sorted(filter(None, step["gradients"]))} for step in steps]
 
 
 def completed(steps: Steps) -> Steps:

@@ -61,6 +61,7 @@ _GOES_BY: dict[Meaning, Meaning] = {
 _DRAWING_AGAIN = ("again", "begun", "beside", "open")  # what is computed again draws its random numbers again
 _NOT_REPEATED = "the gradients cannot be compared: what is to be computed again cannot be, without an edit"
 _FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program also fails for other reasons"
+_NOT_GIVEN = "the gradients cannot be compared: without an edit, no optimizer can be given them at the same step"
 _AIMED = "only its author knows whether the later loss is to train what the earlier one only compares with"
 _WITHIN = "only its author knows whether the inner backward() is to add to what the outer one gives the same parameters"
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
@@ -287,8 +288,15 @@ def _begun(trial: Trial, _meaning: Meaning, stage: Stage) -> Verdict:
 
 
 def _owned(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
-    """Nobody knows in which order a model has parameters that it does not know of."""
-    ours, theirs = (replace(each, steps=in_any_order(each.steps)) for each in (trial, stage.reference(meaning)))
+    """Nobody knows in which order a model has parameters that it does not know of, nor which optimizer is one's own.
+
+    One that is created later, or again, has other parameters: it is another by its number.
+    """
+    reference = stage.reference(meaning)
+    is_cut_short = trial.ended_early or reference.ended_early
+    if not reference.noted or (len(trial.late) != len(reference.late) and not is_cut_short):
+        return Verdict("undecided", _NOT_GIVEN)
+    ours, theirs = (replace(each, steps=in_any_order([*each.steps, *each.late])) for each in (trial, reference))
     return _compared(ours, theirs, meaning)
 
 

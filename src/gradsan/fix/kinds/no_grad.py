@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from gradsan.fix.kinds import Places
+from gradsan.fix.places.replacing import parameter_put_by
 from gradsan.fix.reading.averages import averaging, is_cut_elsewhere, is_statistic
 from gradsan.fix.reading.drawn import was_drawn_along
 from gradsan.fix.reading.flow import dependents
@@ -11,7 +12,7 @@ from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.detaching import no_grad
 from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, may_ask_for_pass
-from gradsan.source.names import call_of, called_name, calls
+from gradsan.source.names import call_of, called_name, calls, targets
 from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import SCOPES, Function, Loop, Statement, Tree, is_simple
 
@@ -78,6 +79,27 @@ def _begins_in_eval(tree: Tree, loop: Loop) -> bool:
     return _modes(block[: block.index(loop)])[-1:] == ["eval"]
 
 
+def _in_the_old_parameter(program: Program) -> Iterator[Draft]:
+    """The new values are copied into the parameter that is there, in its shape where theirs is another.
+
+    So are those of all parameters that the same function replaces.
+    """
+    place = program.innermost(program.diagnosis.changed)
+    word = None if place is None else no_grad(place.tree.source)
+    if place is None or word is None or parameter_put_by(place.statement) is None:
+        return
+    owner = place.targets[0].rpartition(".")[0]
+    for copied in ("{target}.copy_({values})", "{target}.copy_(({values}).reshape_as({target}))"):
+        draft = Draft()
+        for each in place.own:
+            put = parameter_put_by(each)
+            target = place.text(targets(each)[0]) if put is not None else ""
+            if put is not None and target.rpartition(".")[0] == owner:
+                code = copied.format(target=target, values=place.text(put.args[0]))
+                draft.rewrite(place.tree, each, nested(place.tree, f"with {word}():", code))
+        yield draft
+
+
 def _around(tree: Tree, statement: Statement) -> list[Draft]:
     """The statement under a `with`; none where the file has no word for that."""
     word = no_grad(tree.source)
@@ -112,4 +134,5 @@ PLACES: Places = {
     "put away": _around_what_is_put_away,
     "average": _around_an_average,
     "measuring": _around_what_measures,
+    "replacement": _in_the_old_parameter,
 }

@@ -10,13 +10,14 @@ from itertools import takewhile
 
 from gradsan.facts.location import Location
 from gradsan.fix.kinds import Places
+from gradsan.fix.places.replacing import creations, replacing
 from gradsan.fix.reading.asking_calls import pass_call
 from gradsan.fix.reading.flow import calls_for, made_of, only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, touches_gradients
 from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names, nodes, targets
-from gradsan.source.tree import Statement, Tree, is_simple, same
+from gradsan.source.tree import Loop, Statement, Tree, is_simple, same
 
 
 def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
@@ -190,6 +191,31 @@ def _created_later(tree: Tree, creating: ast.Assign) -> Iterator[Draft]:
         yield Draft().move_below(tree, last, *(each for each in moved if each.lineno < last.lineno))
 
 
+def _below_the_replacement(program: Program) -> Iterator[Draft]:
+    """What creates an optimizer, and what is made of that, below what replaces a part: in the same iteration, too."""
+    for each in replacing(program):
+        for creating in creations(each.tree):
+            around = [each.statement, *each.tree.above(each.statement)]
+            beside = next((one for one in each.tree.below(creating) if one in around), None)
+            if beside is not None and not is_simple(beside):
+                yield from _created_within(each.tree, creating, beside, around)
+
+
+def _created_within(tree: Tree, creating: ast.Assign, beside: Statement, around: list[ast.AST]) -> Iterator[Draft]:
+    """Below the statement of the outermost loop that a replacement stands in, or below the branch around it."""
+    block = beside.body if isinstance(beside, Loop) else [beside]
+    last = next((each for each in block if each in around), None)
+    between = list(takewhile(lambda each: each is not beside, tree.below(creating)))
+    names, moved = set(map(ast.unparse, targets(creating))), [creating]
+    for each in between:
+        if isinstance(each, ast.Assign) and _mentions(each, names):
+            moved.append(each)
+            names |= set(map(ast.unparse, each.targets))
+    above = [*(each for each in between if each not in moved), *block[: block.index(last) + 1 if last else 0]]
+    if last is not None and not any(_mentions(each, names) for each in above):
+        yield Draft().move_below(tree, last, *moved)
+
+
 def _mentions(statement: Statement, texts: set[str]) -> bool:
     return any(isinstance(each, ast.expr) and ast.unparse(each) in texts for each in nodes(statement))
 
@@ -242,4 +268,5 @@ PLACES: Places = {
     "clearing": _clearing_above_the_pass,
     "guard": _under_the_guard,
     "below the model": _below_what_changes_the_model,
+    "below the replacement": _below_the_replacement,
 }

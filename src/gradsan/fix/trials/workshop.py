@@ -37,6 +37,7 @@ class Trial:
     last_words: str  # the end of what the program printed, without what gradsan printed
     watched: int = 1  # processes that were seen
     names: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of each optimizer's parameters
+    late: Steps = ()  # steps after the first ones, from where something is trained that was not before
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
     shared: bool = False  # a reference run: it cut off a part that two losses share
     joint: bool = False  # a reference run: a step came between two passes whose gradients others take together
@@ -160,6 +161,7 @@ def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> 
         _without_ours(ended.said)[-_LAST_WORDS:],
         len(reports),
         _names(training),
+        late=[step for each in training for step in each["late"]],
         stale=any(each["stale"] for each in records),
         shared=any(each["shared"] for each in records),
         joint=any(each["joint"] for each in records),

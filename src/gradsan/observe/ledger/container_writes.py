@@ -30,7 +30,9 @@ class Feed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class Placed:
+    """A statement, and where it stands."""
+
     statement: ast.stmt
     function: str  # qualified, as a code object has it
     tests: tuple[ast.expr, ...]  # of the `if`s around it
@@ -60,7 +62,7 @@ def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
     plain = _SUBSCRIPT.sub("", name)
     attribute, is_attribute = plain.rpartition(".")[2], "." in plain
     root = plain.partition(".")[0]
-    for placed in _statements(file):
+    for placed in placed_in(file):
         for store in stores(placed.statement):
             if is_attribute:
                 fits = store.attribute == attribute
@@ -84,7 +86,7 @@ def _sees(function: str, holding: str) -> bool:
     return holding in {"<module>", function} or function.startswith(f"{holding}.<locals>.")
 
 
-def _is_direct(placed: _Placed, store: Store, holding: str, file: str) -> bool:
+def _is_direct(placed: Placed, store: Store, holding: str, file: str) -> bool:
     """Not so in a function with such a variable of its own, nor where the holder comes back from a call it went to."""
     scope = scope_of(file, placed.function, placed.statement.lineno)
     while scope is not None and scope.name != holding.rpartition(".")[2]:
@@ -109,13 +111,13 @@ def _brings_something(store: Store) -> bool:
     return True
 
 
-def _builds_on_itself(placed: _Placed, written: str, file: str) -> bool:
+def _builds_on_itself(placed: Placed, written: str, file: str) -> bool:
     """Whether what a statement replaces is in what it puts there: `total = total + loss`.
 
     Also through another variable, as a state that is handed on: `before = state`, `out, state = cell(x, before)`. But
     not where that was created again just before: `out = net(x)`, `out = out.flatten()`.
     """
-    around = [each for each in _statements(file) if each.function == placed.function and each is not placed]
+    around = [each for each in placed_in(file) if each.function == placed.function and each is not placed]
     if _reads(placed.statement, written):
         above = [
             each for each in around if each.block == placed.block and each.statement.lineno < placed.statement.lineno
@@ -140,7 +142,7 @@ def _replaces(statement: ast.stmt, written: str) -> bool:
     return into and not _reads(statement, written)
 
 
-def _is_guarded(placed: _Placed, written: str) -> bool:
+def _is_guarded(placed: Placed, written: str) -> bool:
     """`if loss < best: best = loss`, or `best = min(best, loss)`."""
     compared = (node for test in placed.tests for node in ast.walk(test) if isinstance(node, ast.expr))
     if any(text(each) == written for each in compared):
@@ -150,17 +152,18 @@ def _is_guarded(placed: _Placed, written: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _statements(file: str) -> tuple[_Placed, ...]:
+def placed_in(file: str) -> tuple[Placed, ...]:
+    """Every statement of a file."""
     tree = tree_as_run(file)
     if tree is None:
         return ()
     return tuple(_placed(tree.body, "", ()))
 
 
-def _placed(body: Sequence[ast.stmt], prefix: str, tests: tuple[ast.expr, ...]) -> Iterator[_Placed]:
+def _placed(body: Sequence[ast.stmt], prefix: str, tests: tuple[ast.expr, ...]) -> Iterator[Placed]:
     for statement in body:
         function = prefix.removesuffix(".<locals>.").removesuffix(".") or "<module>"
-        yield _Placed(statement, function, tests, (body[0].lineno, body[0].col_offset))
+        yield Placed(statement, function, tests, (body[0].lineno, body[0].col_offset))
         match statement:
             case ast.FunctionDef(name=name, body=inner) | ast.AsyncFunctionDef(name=name, body=inner):
                 yield from _placed(inner, f"{prefix}{name}.<locals>.", ())

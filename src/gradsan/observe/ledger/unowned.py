@@ -16,6 +16,7 @@ from typing import Any
 from gradsan.facts.course import Forgetting, Unowned
 from gradsan.observe.graph import leaves_of, reach
 from gradsan.observe.ledger.followed_run import Run
+from gradsan.observe.ledger.slots import created_at, slot_of
 from gradsan.observe.ledger.wording import reads_gradients
 from gradsan.observe.modules import (
     can_be_added_up,
@@ -111,7 +112,11 @@ class Forgotten:
         if not some or (found.how in _TENSORS and reads_gradients(self._run.files)):
             return None
         how: Forgetting = "exchanged" if is_late and found.how == "replaced" else found.how
-        fact = Unowned(_names(some, trained().modules), how, found.kept_in)
+        modules = trained().modules
+        fact = Unowned(_names(some, modules), how, found.kept_in)
+        if found.how == "replaced":
+            slot = slot_of(some, modules, self._run)
+            fact = replace(fact, slot=slot, created=created_at(optimizer, self._run.files))
         return _Found(fact, [(weakref.ref(each), sum_of(each)) for each in some])
 
 
@@ -137,6 +142,26 @@ def forgotten_by(optimizer: Any) -> Lacking:  # noqa: ANN401 # as above
     return next(found, None) or Lacking("replaced", None, _replaced(optimizer, held, without))
 
 
+def in_place_of(optimizer: Any, new: Sequence[Any]) -> dict[int, list[Any]]:  # noqa: ANN401 # as above
+    """For the id of every parameter that no module has any more, what has taken its place; in the model's order."""
+    modules = trained().modules
+    parts = {id(each) for module in modules for each in _children(module)}
+    order = (each for module in modules if id(module) not in parts for each in _all_of(module))
+    places = {id(each): place for place, each in enumerate(order)}
+    waiting = sorted(new, key=lambda each: places.get(id(each), len(places)))
+    left = [each for each in parameters_of(optimizer) if id(each) not in places]
+    found: dict[int, list[Any]] = {id(each): [] for each in left}
+    for old in left:
+        alike = [each for each in waiting if _is_alike(each, old)]
+        taken = next((each for each in alike if each.shape == old.shape), next(iter(alike), None))
+        if taken is not None:
+            found[id(old)].append(taken)
+            waiting = [each for each in waiting if each is not taken]
+    if left:
+        found[id(left[-1])] += waiting
+    return found
+
+
 def held_by(modules: Sequence[Any]) -> dict[int, Any]:
     """Their parameters, by id."""
     return {id(each): each for module in modules for each in _own(module)}
@@ -158,9 +183,9 @@ def _replaced(optimizer: Any, held: dict[int, Any], without: dict[int, Any]) -> 
 
 
 def _is_alike(new: Any, old: Any) -> bool:  # noqa: ANN401 # tensors
-    """As the weights of a layer with another number of inputs or outputs are, or its biases."""
+    """As the weights of a layer with another number of inputs or outputs are, or its biases; a number in any shape."""
     if new.dim() != old.dim():
-        return False
+        return bool(new.numel() == old.numel() == 1)
     return bool(new.dim() < 2 or new.shape[1:] == old.shape[1:] or new.shape[0] == old.shape[0])  # noqa: PLR2004 # a matrix
 
 
@@ -177,9 +202,11 @@ def _listed(
     for model in modules:
         if own.isdisjoint(map(id, _all_of(model))):
             continue
+        known = {id(each) for each in _all_in([model])}
         for name, value in (attributes_of(model) or {}).items():
             items = list(value.values() if type(value) is dict else value) if id(type(value)) in _PLAIN else []
-            layers = [list(_all_of(each)) for each in items if is_one(each, nn.Module)]
+            # What is registered as well is one that `parameters()` knows of.
+            layers = [list(_all_of(each)) for each in items if is_one(each, nn.Module) and id(each) not in known]
             if len(layers) == len(items) >= _LAYERS and all(_is_forgotten(each, owned, without) for each in layers):
                 yield Lacking("listed", name, [each for layer in layers for each in layer if id(each) in without])
 
@@ -214,7 +241,7 @@ def _all_in(modules: Iterable[Any]) -> Iterator[Any]:
         if id(module) not in seen:
             seen.add(id(module))
             yield module
-            waiting += [each for each in vars(module).get("_modules", {}).values() if each is not None]
+            waiting += _children(module)
 
 
 def _is_forgotten(layer: Sequence[Any], owned: Container[int], without: Container[int]) -> bool:
@@ -225,9 +252,12 @@ def _is_forgotten(layer: Sequence[Any], owned: Container[int], without: Containe
 def _all_of(module: Any) -> Iterator[Any]:  # noqa: ANN401 # an nn.Module
     """Its parameters, and those of all modules in it."""
     yield from _own(module)
-    for child in vars(module).get("_modules", {}).values():
-        if child is not None:
-            yield from _all_of(child)
+    for child in _children(module):
+        yield from _all_of(child)
+
+
+def _children(module: Any) -> list[Any]:  # noqa: ANN401 # as above
+    return [each for each in vars(module).get("_modules", {}).values() if each is not None]
 
 
 def _own(module: Any) -> list[Any]:  # noqa: ANN401 # as above

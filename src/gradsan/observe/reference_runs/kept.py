@@ -15,6 +15,8 @@ def _unknown(_number: int) -> None:
 class Kept:
     """All graphs are kept: every loss trains all that it was computed from."""
 
+    runs_on = False  # to its end: what it is compared in may come after the first steps
+
     def __init__(self) -> None:
         self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
         self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made

@@ -1,27 +1,49 @@
 """The reference run in which an optimizer has all that it was to have."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from gradsan.observe.ledger.unowned import forgotten_by, held_by
-from gradsan.observe.modules import trained
+from gradsan.observe.ledger.unowned import forgotten_by, in_place_of
+from gradsan.observe.modules import parameters_of
 from gradsan.observe.reference_runs.kept import Same
 
 
 class Owned(Same):
-    """Parameters that were put into a model below the optimizer's creation, or into a plain list, are its own."""
+    """What was put into a model below the optimizer's creation, or into a plain list, is its own.
+
+    What has taken the place of one of its parameters takes it there, too, with the settings of that group.
+    """
+
+    runs_on = True
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen: set[int] = set()  # ids of optimizers
+        self._times = 0  # that an optimizer was given some
+        self._without: dict[int, set[int]] = {}  # by the id of an optimizer: of its parameters that had no gradient
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """Something where an optimizer was given what it was to have: else there is nothing to compare."""
+        return range(self._times)
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """Before its first step, it is given them: nothing is kept of any parameter yet."""
-        if id(optimizer) in self._seen:
+        """Before its first step, nothing is kept of any parameter yet; later, one that is replaced has no gradient."""
+        without = {id(each) for each in parameters_of(optimizer) if each.grad is None}
+        before = self._without.get(id(optimizer))
+        self._without[id(optimizer)] = without
+        if before is not None and without <= before:
             return
-        self._seen.add(id(optimizer))
-        forgotten = forgotten_by(optimizer).parameters
-        if forgotten and not optimizer.state:
-            held, groups = held_by(trained().modules), optimizer.param_groups
-            for group in groups:
-                group["params"] = [each for each in group["params"] if id(each) in held]
-            groups[-1]["params"].extend(forgotten)
+        lacking = forgotten_by(optimizer)
+        if lacking.parameters and lacking.how == "replaced":
+            self._exchange(optimizer, lacking.parameters)
+        elif lacking.parameters and before is None and not optimizer.state:
+            optimizer.param_groups[-1]["params"].extend(lacking.parameters)
+        else:
+            return
+        self._times += 1
+
+    def _exchange(self, optimizer: Any, new: list[Any]) -> None:  # noqa: ANN401 # as above
+        """Each in the place of the one that was there, and all that is left beside the first."""
+        places = in_place_of(optimizer, new)
+        for group in optimizer.param_groups:
+            group["params"] = [one for each in group["params"] for one in places.get(id(each), [each])]
