@@ -221,8 +221,8 @@ def test_what_is_attached_again_is_compared_with_a_run_in_which_nothing_is_cut(t
 def test_what_an_optimizer_lacked_is_compared_from_where_it_is_given(tmp_path: Path) -> None:
     """Whatever optimizer has it, in whatever order; also in later steps, which begin where something new is trained."""
 
-    def answer(ours: Steps, late: Steps, *, noted: tuple[int, ...] = (0,)) -> str:
-        reference = replace(ended(0, steps(1, 2)), noted=noted, late=steps(3))
+    def answer(ours: Steps, late: Steps, *, noted: tuple[int, ...] = (0,), momentum: bool = False) -> str:
+        reference = replace(ended(0, steps(1, 2)), noted=noted, late=steps(3), momentum=momentum)
         stage = Stage(ended(0, steps(1, 2)), {}, Acted(tmp_path, lambda _text, _reference: reference))
         return judge(replace(ended(0, ours), late=late), "owned", stage).answer
 
@@ -232,6 +232,7 @@ def test_what_an_optimizer_lacked_is_compared_from_where_it_is_given(tmp_path: P
     assert answer([first, second], steps(4)) == "differs"
     assert answer([first, second], []) == "undecided"
     assert answer([first, second], steps(3), noted=()) == "undecided"
+    assert answer([first, second], steps(3), momentum=True) == "undecided"  # it may go on with it, or begin again
 
 
 def test_another_meaning_that_trains_as_much_is_a_choice(tmp_path: Path) -> None:

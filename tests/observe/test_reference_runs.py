@@ -660,17 +660,17 @@ for x in data:
 }
 
 
-def _run(program: str, reference: str | None, noted: tuple[int, ...], line: int, folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
+def _run(program: str, meaning: str | None, noted: tuple[int, ...], line: int, folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
     from gradsan.entry.trial import Trial
     from gradsan.fix.trials.arrangement import Arrangement
 
     here = Path(folder)
-    of_a_line = ("program.py", line, line, "") if reference in ("attached", "whole") else None
-    trial = Trial(Arrangement(here, here, here, reference=reference, noted=noted, line=of_a_line))
+    of_a_line = ("program.py", line, line, "") if meaning in ("attached", "whole") else None
+    trial = Trial(Arrangement(here, here, here, reference=meaning, noted=noted, line=of_a_line))
     trial._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
-    given = trial._given  # noqa: SLF001 # as above
-    answer.send(([*given.steps, *given.late], tuple(trial._reference.noted)))  # noqa: SLF001 # as above
+    given, reference = trial._given, trial._reference  # noqa: SLF001 # as above
+    answer.send(([*given.steps, *given.late], tuple(reference.noted), reference.keeps_momentum))
 
 
 def steps(program: str, reference: str | None, folder: Path, at: str = "") -> Steps:
@@ -682,7 +682,7 @@ def steps(program: str, reference: str | None, folder: Path, at: str = "") -> St
 
 def _ran(
     program: str, reference: str | None, noted: tuple[int, ...], folder: Path, at: str
-) -> tuple[Steps, tuple[int, ...]]:
+) -> tuple[Steps, tuple[int, ...], bool]:
     """In a process of its own."""
     whole = HEAD + program
     line = whole[: whole.index(at)].count("\n") + 1
@@ -693,7 +693,7 @@ def _ran(
     child.start()
     there.close()
     try:
-        found: tuple[Steps, tuple[int, ...]] = here.recv()
+        found: tuple[Steps, tuple[int, ...], bool] = here.recv()
     finally:
         child.join()
     return found
@@ -728,6 +728,21 @@ for n in range(100):
 """
 
     assert len(steps(program, None, tmp_path)) == noted
+
+
+@pytest.mark.parametrize(
+    ("name", "keeps_momentum"),
+    [
+        ("an optimizer that is older than a layer", False),
+        ("a parameter that the first batch replaces, in a group of its own", False),
+        ("a part that is replaced while the rest has momentum", True),
+    ],
+)
+def test_momentum_of_other_parts_is_seen(name: str, tmp_path: Path, *, keeps_momentum: bool) -> None:
+    """Then an optimizer that is created again is another one."""
+    reference, broken, _, _ = PAIRS[name]
+
+    assert _ran(broken, reference, (), tmp_path, "")[2] is keeps_momentum
 
 
 # What a beginner may well write instead, which ends the error and trains something else.

@@ -134,6 +134,7 @@ class Trial:
             "shared": self._reference.is_shared,
             "joint": self._reference.is_joint,
             "idle": self._reference.has_idle_terms,
+            "momentum": self._reference.keeps_momentum,
             "piled": self._reference.is_piled,
             "noted": sorted(self._reference.noted),
             "sites": sorted(self._reference.sites),

@@ -42,6 +42,7 @@ class Trial:
     shared: bool = False  # a reference run: it cut off a part that two losses share
     joint: bool = False  # a reference run: a step came between two passes whose gradients others take together
     idle: bool = False  # a reference run: a term of a loss trained nothing, since it was cut off
+    momentum: bool = False  # a reference run: an optimizer had momentum when it was given a parameter
     piled: bool = False  # a reference run: a step took again what it had taken, with what a pass added in between
     noted: tuple[int, ...] = ()  # a reference run: what another one goes by
     sites: tuple[int, ...] = ()  # a reference run: the lines that made what it cut off
@@ -166,6 +167,7 @@ def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> 
         shared=any(each["shared"] for each in records),
         joint=any(each["joint"] for each in records),
         idle=any(each["idle"] for each in records),
+        momentum=any(each["momentum"] for each in records),
         piled=any(each["piled"] for each in records),
         noted=tuple(number for each in training[:1] for number in each["noted"]),
         sites=tuple(number for each in training[:1] for number in each["sites"]),

@@ -22,6 +22,7 @@ class Kept:
         self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
         self.is_shared = False  # what was cut off lies inside of what an earlier pass trained
         self.has_idle_terms = False  # a term of a loss trains nothing, since all that it is computed from is a constant
+        self.keeps_momentum = False  # an optimizer was given a parameter when it knew of others from earlier steps
         self.is_piled = False  # a step took gradients again that it had taken, with those of a pass in between
         self.is_joint = False  # a step came between two passes whose gradients others take together, or they run as one
         self._running: list[Asked] = []  # passes, each inside of the one before

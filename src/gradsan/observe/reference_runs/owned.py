@@ -45,5 +45,8 @@ class Owned(Same):
     def _exchange(self, optimizer: Any, new: list[Any]) -> None:  # noqa: ANN401 # as above
         """Each in the place of the one that was there, and all that is left beside the first."""
         places = in_place_of(optimizer, new)
+        others = (kept for each, kept in optimizer.state.items() if id(each) not in places)
+        if any(value is not None for kept in others for value in kept.values()):
+            self.keeps_momentum = True
         for group in optimizer.param_groups:
             group["params"] = [one for each in group["params"] for one in places.get(id(each), [each])]
