@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,7 @@ class Acted(Workshop):
         reference: str | None = None,
         noted: tuple[int, ...] = (),  # noqa: ARG002 # as the real one
         line: Line | None = None,  # noqa: ARG002 # as above
+        precise: bool = False,  # noqa: ARG002 # as above
         weighs: bool = False,  # noqa: ARG002 # as above
     ) -> Trial:
         """How it would end."""
@@ -233,6 +235,22 @@ def test_what_an_optimizer_lacked_is_compared_from_where_it_is_given(tmp_path: P
     assert answer([first, second], []) == "undecided"
     assert answer([first, second], steps(3), noted=()) == "undecided"
     assert answer([first, second], steps(3), momentum=True) == "undecided"  # it may go on with it, or begin again
+
+
+def test_last_digits_that_a_step_makes_larger_are_told_from_another_meaning(tmp_path: Path) -> None:
+    """In double precision, they stay too small to be seen; a difference that was there from the start does not."""
+
+    class Rounding(Acted):
+        def run(self, changed: Mapping[str, bytes], *, precise: bool = False, **_: Any) -> Trial:  # noqa: ANN401 # as above
+            assert changed in ({"fixed": b""}, {})
+            return ended(0, steps(1, 2, 3 if precise or not changed else 3.1))
+
+    def answer(*given: float) -> str:
+        stage = Stage(ended(0, steps(1, 2, 3)), {}, Rounding(tmp_path, lambda _text, _reference: ended(0, [])))
+        return judge(replace(ended(0, steps(*given)), changed={"fixed": b""}), "kept", stage).answer
+
+    assert answer(1, 2 + 1e-7, 3.1) == "agrees"
+    assert answer(1, 2, 3.1) == "differs"
 
 
 def test_another_meaning_that_trains_as_much_is_a_choice(tmp_path: Path) -> None:

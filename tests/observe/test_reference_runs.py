@@ -809,3 +809,31 @@ def test_term_that_trains_nothing_where_a_value_is_put_away_is_seen(loss: str, *
     run.before(asked([eval(loss, known)], [(), (), False, False, ()], {"accumulate_grad": True}))  # noqa: S307 # one of the above
 
     assert run.has_idle_terms is is_idle
+
+
+def test_trial_in_double_precision_rounds_less(tmp_path: Path) -> None:
+    """Whatever the program asks for, in single precision, or has from NumPy."""
+    program = """\
+import numpy as np
+net = nn.Linear(3, 2).float()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+rows = torch.from_numpy(np.ones((4, 3), np.float32)) + torch.tensor(np.ones(3, np.float32))
+for x in data.to(torch.float32):
+    opt.zero_grad(); net(x + rows + torch.zeros(4, 3, dtype=torch.float)).square().mean().float().backward(); opt.step()
+assert {each.dtype for each in (*net.parameters(), rows, x)} == {WANTED}
+"""
+    for wanted, precise in (("torch.float64", True), ("torch.float32", False)):
+        text = program.replace("WANTED", wanted)
+        child = multiprocessing.get_context("forkserver").Process(target=_exactly, args=(text, str(tmp_path), precise))
+        child.start()
+        child.join()
+        assert child.exitcode == 0
+
+
+def _exactly(program: str, folder: str, precise: bool) -> None:  # noqa: FBT001 # of another process
+    from gradsan.entry.trial import Trial
+    from gradsan.fix.trials.arrangement import Arrangement
+
+    here = Path(folder)
+    Trial(Arrangement(here, here, here, precise=precise))._arriving()  # noqa: SLF001 # torch is there already
+    exec(compile(HEAD + program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # the one above

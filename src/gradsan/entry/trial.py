@@ -22,7 +22,7 @@ from gradsan.fix.trials.arrangement import UNCHECKED, Arrangement
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
 from gradsan.observe.private import private
-from gradsan.observe.reference_runs.references import reference, without_version_checks
+from gradsan.observe.reference_runs.references import be_precise, reference, without_version_checks
 from gradsan.observe.thoroughness import be_thorough
 from gradsan.report import Diagnosis, Report
 
@@ -59,6 +59,8 @@ class Trial:
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
         asked = self._arrangement
+        if asked.precise:
+            be_precise()
         if asked.reference is not None:
             self._reference = reference(asked.reference.removesuffix(UNCHECKED), asked.noted, asked.line)
             self._reference.site_of = self._site_of

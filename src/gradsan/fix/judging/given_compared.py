@@ -22,11 +22,13 @@ class Difference:
     step: int  # from 1
     what: str  # in words
     after_other_draws: bool = False  # by then, the two had drawn other random numbers
+    after_rounding: bool = False  # an earlier step was given the same but for the last digits
 
 
 def difference(ours: Steps, theirs: Steps, names: Names) -> Difference | None:
     """Where two runs part; None: every optimizer was given the same, at every step that both made."""
     largest: dict[int, float] = {}  # by optimizer
+    rounded = False
     for number, (one, other) in enumerate(zip(ours, theirs, strict=False), start=1):
         if one["last"] and other["last"]:
             return _end_apart(number, one, other)
@@ -35,7 +37,8 @@ def difference(ours: Steps, theirs: Steps, names: Names) -> Difference | None:
         given = max((abs(each[0]) for each in other["gradients"] if each is not None), default=0.0)
         largest[one["optimizer"]] = max(given, largest.get(one["optimizer"], 0.0))
         if (what := _apart(one, other, names, largest[one["optimizer"]])) is not None:
-            return Difference(number, what, after_other_draws=one["random"] != other["random"])
+            return Difference(number, what, one["random"] != other["random"], rounded)
+        rounded = rounded or one["gradients"] != other["gradients"]
     return None
 
 

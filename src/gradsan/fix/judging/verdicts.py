@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from gradsan.causes.meaning import PLACES, Meaning
@@ -74,6 +75,7 @@ class Verdict:
 
     answer: Literal["agrees", "differs", "undecided"]
     why: str
+    may_be_rounded: bool = False  # what differs may come from the last digits of what did not
 
     @property
     def agrees(self) -> bool:
@@ -89,15 +91,19 @@ class Stage:
     changed: Mapping[str, bytes]
     workshop: Workshop
     about: Diagnosis | None = None  # the problem that is dealt with
+    precise: bool = False  # it is run in double precision, as its references are
+
+    def precisely(self) -> "Stage":
+        """The same in double precision."""
+        return replace(self, ran=self.workshop.run(self.changed, precise=True), precise=True)
 
     def reference(self, meaning: Meaning) -> Trial:
         """How it runs without an edit where its passes do what is meant."""
         other = self.reference(_GOES_BY[meaning]) if meaning in _GOES_BY else None
         noted = () if other is None else (other.sites if meaning == "stored" else other.noted)[:_NOTED]
-        found = self.workshop.run(self.changed, reference=meaning, noted=noted, line=self.line_of(meaning))
-        if found.status != 0 and meaning in _CUTTING:
-            return self.workshop.run(self.changed, reference=meaning + UNCHECKED, noted=noted)
-        return found
+        run = partial(self.workshop.run, self.changed, noted=noted, precise=self.precise)
+        found = run(reference=meaning, line=self.line_of(meaning))
+        return run(reference=meaning + UNCHECKED) if found.status != 0 and meaning in _CUTTING else found
 
     def line_of(self, meaning: Meaning) -> Line | None:
         """The line that the reference of a meaning goes by; None: by none, or it is not known."""
@@ -136,6 +142,16 @@ def _whole(samples: Sequence[Sample], holders: Sequence[str], holder: str) -> Gr
 
 def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     """Whether the program of a trial, which is that of the stage with a fix, trains as meant."""
+    found = _judged(trial, meaning, stage)
+    if not found.may_be_rounded or stage.precise:
+        return found
+    again, precise = stage.workshop.run(trial.changed, precise=True), stage.precisely()
+    ends_as_before = again.status == trial.status and precise.ran.status == stage.ran.status
+    exact = _judged(again, meaning, precise) if ends_as_before else found
+    return exact if exact.agrees else found
+
+
+def _judged(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if not trial.steps:
         if completed(stage.ran.steps):
             return Verdict("differs", "nothing is trained any more")
@@ -344,7 +360,9 @@ def _other_number(ours: Steps, theirs: Steps) -> Verdict:
 def _differs(found: Difference, than: str) -> Verdict:
     if found.after_other_draws:
         return Verdict("undecided", _OTHER_DRAWS)
-    return Verdict("differs", f"it trains otherwise than {than}: {found.what} (step {found.step})")
+    return Verdict(
+        "differs", f"it trains otherwise than {than}: {found.what} (step {found.step})", found.after_rounding
+    )
 
 
 def _listed(names: list[str]) -> str:

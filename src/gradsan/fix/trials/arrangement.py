@@ -38,13 +38,14 @@ class Arrangement:
     reference: str | None = None  # a reference run: what its passes are to do
     noted: tuple[int, ...] = ()  # what it goes by, and another reference has noted
     line: Line | None = None  # of the program, which it goes by
+    precise: bool = False  # in double precision
     weighed: int = 0  # so many of its first passes: what is alive then is recorded
 
     def environment(self) -> dict[str, str]:
         """The variables that say so; `GRADSAN` brings the sanitizer into every Python that is started."""
         arranged: dict[str, Any] = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
         arranged |= {"limit": asdict(self.limit), "reference": self.reference}
-        arranged |= {"noted": self.noted, "line": self.line, "weighed": self.weighed}
+        arranged |= {"noted": self.noted, "line": self.line, "precise": self.precise, "weighed": self.weighed}
         return {"GRADSAN": "1", VARIABLE: json.dumps(arranged)}
 
 
@@ -57,4 +58,6 @@ def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
     notes, root, scratch = (Path(arranged[name]) for name in ("notes", "root", "scratch"))
     limit, line = Limit(**arranged["limit"]), arranged["line"]
     noted, line = tuple(arranged["noted"]), None if line is None else tuple(line)
-    return Arrangement(notes, root, scratch, limit, arranged["reference"], noted, line, arranged["weighed"])
+    return Arrangement(
+        notes, root, scratch, limit, arranged["reference"], noted, line, arranged["precise"], arranged["weighed"]
+    )

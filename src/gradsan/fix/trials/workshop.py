@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -55,7 +55,18 @@ class Trial:
     live: Mapping[str, LiveEvidence] = field(default_factory=dict)  # by the fingerprint of the error
     files: tuple[str, ...] = ()  # of the user's that ran, as they are named from the working directory
     holders: tuple[str, ...] = ()  # of what was alive, where that was asked for
+    changed: Mapping[str, bytes] = field(default_factory=dict)  # the files that were, with what they said
     samples: tuple[Sample, ...] = ()  # of its first passes; none: not asked for, or they would vary
+
+
+class _Way(NamedTuple):
+    """How a program is run."""
+
+    reference: str | None
+    noted: tuple[int, ...]
+    line: Line | None
+    precise: bool
+    weighed: int
 
 
 class Workshop:
@@ -85,7 +96,7 @@ class Workshop:
         self._tick = tick
         self._limit = Limit(max_steps) if max_steps else Limit(_BEYOND, _SHORT, _SHARE * seconds)
         self._is_limit_given = max_steps is not None
-        self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None, Line | None, bool], Trial] = {}
+        self._known: dict[tuple[object, ...], Trial] = {}  # by how each was run
 
     def run(
         self,
@@ -94,35 +105,30 @@ class Workshop:
         reference: str | None = None,
         noted: tuple[int, ...] = (),
         line: Line | None = None,
+        precise: bool = False,
         weighs: bool = False,
     ) -> Trial:
-        """The program with these files changed; as a reference run, where that is asked.
+        """The program with these files changed; as a reference run, where that is asked, or in double precision.
 
         `weighs`: what is alive when its first passes begin is recorded.
         """
-        asked = frozenset(changed.items()), reference, line, weighs
+        asked = frozenset(changed.items()), reference, line, precise, weighs
         if asked not in self._known:
             is_first = not self._known
-            self._known[asked] = trial = self._tried(changed, reference, noted, line, weighs)
+            way = _Way(reference, noted, line, precise, WEIGHED * weighs)
+            self._known[asked] = trial = self._tried(changed, way)
             if is_first and not self._is_limit_given:
                 self._limit = _limit_after(trial, self._seconds)
         return self._known[asked]
 
-    def _tried(
-        self,
-        changed: Mapping[str, bytes],
-        reference: str | None,
-        noted: tuple[int, ...],
-        line: Line | None,
-        weighs: bool,  # noqa: FBT001 # one caller
-    ) -> Trial:
+    def _tried(self, changed: Mapping[str, bytes], way: "_Way") -> Trial:
         _demand_inside(changed, self.root)
         root = self.root.resolve()
         plan = Plan(new_folder(), root, self.layers, self._command, changed=dict(changed))
-        arranged = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted, line, WEIGHED * weighs)
+        arranged = Arrangement(plan.notes, root, plan.work, self._limit, *way)
         plan = replace(plan, environment=environment(arranged))
         with supervised(plan, seconds=self._seconds, tick=self._tick) as ended:
-            trial = _read(arranged, ended, self._wants)
+            trial = replace(_read(arranged, ended, self._wants), changed=dict(changed))
         is_by_chance = trial.ended_early and not self._is_limit_given and trial.passes < WEIGHED
         return replace(trial, samples=()) if is_by_chance else trial  # a clock has said how many passes it makes
 

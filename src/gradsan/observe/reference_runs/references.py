@@ -1,6 +1,7 @@
 """All references, by the meaning of the fixes that they stand for."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from gradsan.observe.reference_runs.again import Again
 from gradsan.observe.reference_runs.apart import Apart, Awaited, Gathered, Held, Late, Skipped
@@ -58,3 +59,30 @@ def without_version_checks() -> None:
     import torch
 
     torch.autograd.graph.saved_tensors_hooks(lambda each: each, lambda each: each).__enter__()  # for good
+
+
+def be_precise() -> None:
+    """What the program computes in single precision, it computes in double precision from now on.
+
+    Two ways to compute the same gradient differ in their last digits. An optimizer that divides by the size of
+    gradients makes whole steps of such a difference, where a gradient is nearly zero.
+    """
+    import torch
+
+    single, double = torch.float32, torch.float64
+    torch.set_default_dtype(double)
+    for name in ("float32", "float"):
+        setattr(torch, name, double)
+    setattr(torch, "FloatTensor", torch.DoubleTensor)  # noqa: B010 # torch's own is a class
+    for owner in (torch.Tensor, torch.nn.Module):
+        owner.float = owner.double  # type: ignore[method-assign] # both have it
+
+    def doubled(creates: Callable[..., Any]) -> Callable[..., Any]:
+        def created(*args: Any, **named: Any) -> Any:  # noqa: ANN401 # as torch has it
+            tensor = creates(*args, **named)
+            return tensor if tensor.dtype is not single or tensor.requires_grad else tensor.double()
+
+        return created
+
+    for name in ("from_numpy", "tensor", "as_tensor"):  # of arrays in single precision
+        setattr(torch, name, doubled(getattr(torch, name)))
