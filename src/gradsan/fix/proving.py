@@ -279,12 +279,18 @@ class Prover:
 def _same(one: Diagnosis, other: Diagnosis) -> bool:
     """Whether it is the same problem still: the same cause, failing at the same line for the same name.
 
-    What two lines edit are two problems.
+    What two lines edit are two problems, and so are what two functions use again, be it called the same in both.
     """
     ours, theirs = one.used, other.used
     lines = None if ours is None or theirs is None else ours.source == theirs.source and ours.step == theirs.step
     edits = None if one.changed is None or other.changed is None else one.changed.source == other.changed.source
-    return one.code == other.code and one.culprit == other.culprit and lines is not False and edits is not False
+    is_alike = one.code == other.code and one.culprit == other.culprit and _using(one) == _using(other)
+    return is_alike and lines is not False and edits is not False
+
+
+def _using(diagnosis: Diagnosis) -> str | None:
+    """The function that uses again what is old."""
+    return None if diagnosis.enters is None else diagnosis.enters.function
 
 
 def beyond(found: Iterable[Diagnosis], known: Iterable[Diagnosis]) -> list[Diagnosis]:
@@ -299,12 +305,12 @@ def beyond(found: Iterable[Diagnosis], known: Iterable[Diagnosis]) -> list[Diagn
     return new
 
 
-def kind_of(diagnosis: Diagnosis) -> tuple[str, str, str, str]:
-    """The same while lines shift and are rewritten: the cause, the name, and the function."""
+def kind_of(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """The same while lines shift and are rewritten: the cause, the name, and the functions."""
     place = next(iter(places_of(diagnosis)), None)
     name = "" if diagnosis.culprit is None else diagnosis.culprit.name
     where = ("", "") if place is None else (PurePath(place.file).name, place.function or "")
-    return diagnosis.code, name, *where
+    return diagnosis.code, name, *where, _using(diagnosis) or ""
 
 
 def _found(diagnoses: Iterable[Diagnosis]) -> str:
