@@ -226,3 +226,15 @@ def test_graph_that_one_backward_of_a_function_walks_again_is_kept() -> None:
     assert diagnosed(again).fixes[0].kind == "retain-graph"
     assert diagnosed(replace(again, failing=replace(LATER, order=3))).fixes[0].kind == "recompute"
     assert diagnosed(replace(again, failing=LATER)).fixes[0].kind == "recompute"
+
+
+def test_gradient_that_is_looked_at_beside_a_pass_is_no_loss_of_another_network() -> None:
+    """It is wanted apart: weights of losses are adapted to it, with an optimizer of their own."""
+    looking = replace(SHARED, owners=APART, failing=replace(SHARED.failing, kind="grad"))
+
+    found = diagnosed(looking)
+
+    assert found.code == "GS102"
+    assert found.fixes[0].kind == "retain-graph"
+    both = replace(looking, freeing=replace(SHARED.freeing, kind="grad"))
+    assert diagnosed(both).code in ("GS106", "GS107")

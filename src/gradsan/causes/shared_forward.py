@@ -114,6 +114,6 @@ opt.step()
         """The best first."""
         if isinstance(incident, SecondPass) and incident.updated_between:
             return ("recompute", "combine-losses")
-        if isinstance(incident, SecondPass) and incident.cleared_between:
+        if isinstance(incident, SecondPass) and (incident.cleared_between or incident.failing.kind == "grad"):
             return ("retain-graph", "recompute")  # the gradients of each loss are wanted apart
         return ("combine-losses", "retain-graph")

@@ -105,8 +105,10 @@ opt_g.step()
 
     @classmethod
     def explains(cls, incident: Incident) -> bool:
-        """Whether this is what happened."""
-        return isinstance(incident, SecondPass) and incident.owners.apart
+        """Whether this is what happened. A gradient that is asked for beside a backward() looks at the same loss."""
+        if not isinstance(incident, SecondPass):
+            return False
+        return incident.owners.apart and incident.failing.kind == incident.freeing.kind
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
