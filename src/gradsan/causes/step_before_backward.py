@@ -50,9 +50,10 @@ class StepBeforeBackward(Cause):
             guards_gradients=True,
         ),
     )
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = dict.fromkeys(
-        ("detach", "recompute", "reorder", "move-into-loop"), "beside"
-    )
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {
+        **dict.fromkeys(("detach", "recompute", "reorder", "move-into-loop"), "beside"),
+        "reset-state": "begun",
+    }
     asked = 70
     old_part_is_live = True
     roles = Cause.roles | {
@@ -138,7 +139,7 @@ print("the gradient is right:", mixed.equal(right))
         """The best first."""
         if isinstance(incident, Edited) and incident.when == "earlier":
             # Old state leads back over the step's boundary. Without it, there may be nothing left to train.
-            return ("detach", "recompute") if incident.again else ("recompute", "detach")
+            return ("detach", "recompute", "reset-state") if incident.again else ("recompute", "detach", "reset-state")
         if isinstance(incident, Edited) and incident.when == "before":
             if incident.trained_apart:
                 return ("detach", "move-into-loop", "recompute")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from gradsan.fix.kinds import Places, named
+from gradsan.fix.places.copies import copied, parts_read, root_of
 from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_above, held_at
@@ -87,14 +88,26 @@ def _new_value(place: Place) -> tuple[str, str] | None:
 
 
 def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:
-    """`rows[0] += x`: of a tensor, into a copy of it; of a container, its item becomes a new tensor."""
+    """`rows[0] += x`: of a tensor, into a copy of it; of a container, its item becomes a new tensor.
+
+    A loop that writes item by item would copy all of it every time: what it reads is copied first.
+    """
     edit = place.statement
     held = held_above(program, place.tree, edit, base)
     if held.is_tensor:
+        yield from _saved_as_copies(program, place, base)
         yield Draft().insert_before(place.tree, edit, f"{base} = {base}.clone()")
         yield from _with_items_of_its_own(place, base)
     elif isinstance(edit, ast.AugAssign) and held.is_known and not held.without("list", "dict"):
         yield Draft().replace(place.tree, edit, written_out(place.tree, edit, place.tree.text(edit.target)))
+
+
+def _saved_as_copies(program: Program, place: Place, base: str) -> Iterator[Draft]:
+    """In a loop, what the statement reads that has saved it, where it reads items."""
+    for saving in program.inward(program.diagnosis.made)[:1] if place.loops else ():
+        read = [each for each in parts_read(saving.statement) if root_of(each) == base]
+        if read:
+            yield copied(saving, read)
 
 
 def _with_items_of_its_own(place: Place, base: str) -> Iterator[Draft]:
