@@ -3308,4 +3308,111 @@ with ThreadPoolExecutor(1) as pool:
             ),
         ),
     ),
+    Rule(
+        "A module that does not run in every step is listened to until it does.",
+        under=(
+            _found(
+                "embeddings of an epoch",
+                "GS306",
+                None,
+                """
+encoder, head = nn.Linear(4, 6), nn.Linear(6, 1)
+opt = torch.optim.Adam([*encoder.parameters(), *head.parameters()], 0.01)
+nodes = torch.randn(48, 4)
+def embed():
+    with torch.no_grad():
+        return encoder(nodes).tanh()
+for epoch in range(8):
+    z = embed()
+    for rows in torch.arange(48).split(16):
+        opt.zero_grad()
+        (head(z[rows]).squeeze() - nodes[rows].sum(1)).square().mean().backward()
+        opt.step()
+""",
+            ),
+            _found(
+                "features of a memory that is filled every few steps",
+                "GS306",
+                None,
+                """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(4, 6), nn.Linear(6, 1)
+    @torch.no_grad()
+    def features(self, x):
+        return self.body(x).relu()
+model = Model()
+opt = torch.optim.SGD(model.parameters(), 0.01)
+for step in range(40):
+    if step % 5 == 0:
+        x = torch.randn(12, 4)
+        seen = model.features(x)
+    opt.zero_grad()
+    (model.head(seen).squeeze() - x.sum(1)).square().mean().backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a context that is encoded once a document",
+                "GS306",
+                None,
+                """
+context, reader = nn.Sequential(nn.Linear(3, 5), nn.Tanh()), nn.Linear(8, 1)
+opt = torch.optim.Adam([{"params": context.parameters()}, {"params": reader.parameters()}], 0.01)
+def read(document):
+    with torch.inference_mode():
+        return context(document).mean(0)
+for _ in range(9):
+    document = torch.randn(20, 3)
+    about = read(document).clone()
+    for part in document.split(5):
+        opt.zero_grad()
+        given = torch.cat([about.expand(len(part), -1), part], 1)
+        (reader(given).squeeze() - part.sum(1)).square().mean().backward()
+        opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a head that is only looked at between the epochs",
+                """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head, self.probe = nn.Linear(4, 6), nn.Linear(6, 1), nn.Linear(6, 2)
+    def forward(self, x):
+        return self.head(self.body(x).tanh())
+model = Model()
+opt = torch.optim.Adam(model.parameters(), 0.01)
+def evaluate():
+    with torch.no_grad():
+        return model.probe(model.body(torch.ones(3, 4)).tanh()).argmax(1).float().mean().item()
+for epoch in range(10):
+    for _ in range(3):
+        opt.zero_grad()
+        (model(torch.randn(8, 4)) - 1).square().mean().backward()
+        opt.step()
+    evaluate()
+""",
+            ),
+            _clean(
+                "a decoder of what is shown once an epoch",
+                """
+encoder, decoder, head = nn.Linear(4, 6), nn.Linear(6, 4), nn.Linear(6, 1)
+opt = torch.optim.Adam([*encoder.parameters(), *decoder.parameters(), *head.parameters()], 0.01)
+data = torch.randn(48, 4)
+for epoch in range(10):
+    with torch.no_grad():
+        z = encoder(data)
+    shown = decoder(z).square().mean().item()
+    for part in data.split(16):
+        opt.zero_grad()
+        (head(encoder(part)).squeeze() - part.sum(1)).square().mean().backward()
+        opt.step()
+""",
+            ),
+        ),
+    ),
 )

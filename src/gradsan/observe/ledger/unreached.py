@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _COMPARED = 64  # steps in which it is seen whether such parameters are trained by hand
 _LISTENED = frozenset({2, 4, 8})  # steps of an optimizer after which a forward is listened to, if need be
+_PATIENCE = 64  # passes for which it is listened on after the last of these: a module may run once an epoch
 _AT_A_STEP = 16  # parameters that are looked at again
 
 
@@ -75,6 +76,7 @@ class Unreached:
         self._listening = Listening(run.owns, fail)
         self._unheard: set[int] = set()  # parameters whose modules must not be listened to, but looked for
         self._listened: set[int] = set()  # those whose modules are listened to
+        self._patience = _PATIENCE
         self._waiting: dict[int, _Waiting] = {}  # by the id of the optimizer
         self._before: dict[int, AbstractSet[int]] = {}  # those without a gradient before every rest, by the optimizer
         self._is_between = False  # since a pass that takes no loss
@@ -140,9 +142,17 @@ class Unreached:
         if silent:
             process, frames = self._run.process, frames_out(asked.frame)
             ran += self._run.budget.spend(lambda: unheard_parameters(silent, frames, process)) or []
+        if silent and not ran:
+            self._listen_on(silent)
         if ran:
             with self._run.budget:
                 self._find_cuts(ran, asked)
+
+    def _listen_on(self, silent: set[int]) -> None:
+        if self._patience and all(each.steps >= max(_LISTENED) for each in self._waiting.values()):
+            self._patience -= 1
+            self._listened = silent
+            self._listening.to(silent)
 
     def _ran_by_name(self, wanted: set[int], asked: Asked) -> list[Ran]:
         return ran_by_name(wanted, frames_out(asked.frame), self._run.process, asked.note.since)
