@@ -226,6 +226,56 @@ RULES = [
         """,
     ),
     Rule(
+        "what `state_dict()` gives are values: a term that is made of them is a constant",
+        "GS306",
+        found=(
+            """
+            old = {name: p.detach().clone() for name, p in model.named_parameters()}
+            for batch in x:
+                drift = torch.zeros(())
+                for name, value in model.state_dict().items():
+                    drift = drift + (value - old[name]).square().sum()
+                loss = F.mse_loss(model(batch), batch) + drift
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+            """
+            def size(net):
+                return sum(value.abs().sum() for value in net.state_dict().values())
+            for batch in x:
+                loss = F.mse_loss(model(batch), batch) + 0.01 * size(model)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+            """
+            class Anchor:
+                def __init__(self, model):
+                    self.model = model
+                    self.means = {name: p.detach().clone() for name, p in model.named_parameters()}
+                def __call__(self):
+                    now = self.model.state_dict()
+                    return sum(((now[name] - self.means[name]) ** 2).sum() for name in now)
+            anchor = Anchor(model)
+            for batch in x:
+                loss = F.mse_loss(model(batch), batch) + anchor()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        old = {name: value.clone() for name, value in model.state_dict().items()}
+        for batch in x:
+            drift = sum(((p - old[name]) ** 2).sum() for name, p in model.named_parameters())
+            loss = F.mse_loss(model(batch), batch) + drift
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    Rule(
         "a retain of which nothing is known to need it is needless, though the model is only assumed",
         "GS302",
         found=(

@@ -993,3 +993,21 @@ def test_of_two_lambdas_that_ask_for_passes_none_is_chosen(tmp_path: Path) -> No
     case = Case(tmp_path, "def main():\n    solve(lambda u: grad(f, z, u), lambda u: grad(g, z, u))\n")
     place = case.at("solve", function="main.<locals>.<lambda>")
     assert case.fixed("retain-graph", case.diagnosis("GS107", "f", freed=place, used=place)) is None
+
+
+@pytest.mark.parametrize(
+    ("cut", "attached"),
+    [
+        ("for name, value in self.model.state_dict().items():", "for name, value in self.model.named_parameters():"),
+        ("for value in net.state_dict().values():", "for value in dict(net.named_parameters()).values():"),
+        ("now = net.state_dict()", "now = dict(net.named_parameters())"),
+    ],
+)
+def test_values_of_a_model_are_read_with_their_graph(tmp_path: Path, cut: str, attached: str) -> None:
+    """What a penalty takes out of `state_dict()` trains nothing."""
+    body = "\n        total = total + value.square().sum()" if cut.endswith(":") else ""
+    case = Case(tmp_path, f"def penalty(self, net, total):\n    {cut}{body}\n    return total\n")
+
+    fixed = case.fixed("re-attach", case.diagnosis("GS306", "value", cut=case.at(cut)))
+
+    assert fixed == f"def penalty(self, net, total):\n    {attached}{body}\n    return total\n"

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Several
 
 from gradsan.check.machine import Call, Given, Machine
-from gradsan.check.new_ops import result
+from gradsan.check.new_ops import cut, result
 from gradsan.check.tables import entered
-from gradsan.check.values import Const, Instance, Layer, Sequence, Tensor, Value, is_false, leaves_of, ops_of
+from gradsan.check.values import Const, Instance, Layer, Mapping, Sequence, Tensor, Value, is_false, leaves_of, ops_of
 
 _MODULES = (Layer, Instance)
 _MOST_MODULES = 40
@@ -66,7 +66,16 @@ def _clear(machine: Machine, module: Value, call: Call) -> Value:
     return Value()
 
 
-@entered(METHODS, "state_dict", "load_state_dict", "buffers", "named_buffers")
+@entered(METHODS, "state_dict")
+def _state(machine: Machine, module: Value, call: Call) -> Value:
+    """The values of its parameters, without a graph."""
+    found = Mapping(exact=False)
+    for leaf in leaves_of(module):
+        found.entries[leaf.name] = cut(machine, Tensor(leaf=leaf), "`state_dict()`", call.node)
+    return found
+
+
+@entered(METHODS, "load_state_dict", "buffers", "named_buffers")
 def _something(machine: Machine, module: Value, call: Call) -> Value:
     return Value()
 

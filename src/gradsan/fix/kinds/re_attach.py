@@ -88,6 +88,17 @@ def _joined_up(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
             case ast.Attribute(value=value, attr="data"):
                 yield _put(place, node, place.text(value))
                 return
+            case ast.Call(func=ast.Attribute(value=ast.Call() as values, attr="items")) if _is_state(values):
+                yield _put(place, node, place.text(values).replace("state_dict", "named_parameters"))
+                return
+            case ast.Call() if _is_state(node):
+                yield _put(place, node, f"dict({place.text(node).replace('state_dict', 'named_parameters')})")
+                return
+
+
+def _is_state(call: ast.Call) -> bool:
+    """`model.state_dict()`: parameters without their graph."""
+    return called_name(call) == "state_dict" and not call.args and not call.keywords
 
 
 def _put(place: Place, cut: ast.expr, code: str) -> Draft:
