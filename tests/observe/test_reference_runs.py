@@ -1,7 +1,9 @@
 """A reference run is the broken program, and its optimizers are given what an expert's repair would give them."""
 
 import multiprocessing
+from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import torch
 from gradsan.fix.judging.given_compared import Steps, difference
 from gradsan.observe.graph import roots_of
 from gradsan.observe.reference_runs.asked import asked, number_of
+from gradsan.observe.reference_runs.attached import function_of
 from gradsan.observe.reference_runs.cut import Stored
 from warm import PRELOADED
 
@@ -837,3 +840,22 @@ def _exactly(program: str, folder: str, precise: bool) -> None:  # noqa: FBT001 
     here = Path(folder)
     Trial(Arrangement(here, here, here, precise=precise))._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(HEAD + program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # the one above
+
+
+def test_comprehension_belongs_to_the_function_that_it_stands_in() -> None:
+    """Before Python 3.12, each is a function of its own."""
+    namespace: dict[str, Any] = {}
+    exec(
+        "class A:\n    def forward(self, xs):\n        return [{y for y in x} for x in xs], list(x for x in xs)\n",
+        namespace,
+    )  # noqa: S102 # the one above
+    whole: CodeType = namespace["A"].forward.__code__
+
+    def inside(code: CodeType) -> Iterator[CodeType]:
+        yield code
+        for each in code.co_consts:
+            if isinstance(each, CodeType):
+                yield from inside(each)
+
+    assert {function_of(each) for each in inside(whole)} == {"forward"}
+    assert {function_of(each) for each in inside(compile("[x for x in xs]", "", "exec"))} == {"<module>"}

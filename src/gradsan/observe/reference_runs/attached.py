@@ -14,6 +14,7 @@ from gradsan.observe.reference_runs.kept import Kept
 
 Tensor = Any
 Line = tuple[str, int, int, str]  # a file, the first and the last line of a statement, the function
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _MOST = 8  # terms of a sum that are followed
 
 
@@ -37,8 +38,17 @@ class _Place:
         return frame is not None and self._is_in(frame.f_code) and self._first <= frame.f_lineno <= self._last
 
     def _is_in(self, code: CodeType) -> bool:
-        is_named = self._function in (code.co_name, "")
+        is_named = self._function in (function_of(code), "")
         return is_named and os.path.basename(code.co_filename) == os.path.basename(self._file)  # noqa: PTH119 # as above
+
+
+def function_of(code: CodeType) -> str:
+    """The name of a function; before Python 3.12, a comprehension is one inside of that in which it stands."""
+    whole, name = code.co_qualname, code.co_name
+    while name in _COMPREHENSIONS:
+        whole = whole.removesuffix(name).removesuffix(".").removesuffix(".<locals>")
+        name = whole.rpartition(".")[2] or "<module>"
+    return name
 
 
 class Attached(Kept):
