@@ -845,10 +845,8 @@ def _exactly(program: str, folder: str, precise: bool) -> None:  # noqa: FBT001 
 def test_comprehension_belongs_to_the_function_that_it_stands_in() -> None:
     """Before Python 3.12, each is a function of its own."""
     namespace: dict[str, Any] = {}
-    exec(
-        "class A:\n    def forward(self, xs):\n        return [{y for y in x} for x in xs], list(x for x in xs)\n",
-        namespace,
-    )  # noqa: S102 # the one above
+    method = "    def forward(self, xs):\n        return [{y for y in x} for x in xs], list(x for x in xs)\n"
+    exec(f"class A:\n{method}", namespace)  # noqa: S102 # the one above
     whole: CodeType = namespace["A"].forward.__code__
 
     def inside(code: CodeType) -> Iterator[CodeType]:
