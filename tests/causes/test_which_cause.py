@@ -238,3 +238,11 @@ def test_gradient_that_is_looked_at_beside_a_pass_is_no_loss_of_another_network(
     assert found.fixes[0].kind == "retain-graph"
     both = replace(looking, freeing=replace(SHARED.freeing, kind="grad"))
     assert diagnosed(both).code in ("GS106", "GS107")
+
+
+def test_state_of_an_earlier_step_may_begin_again_after_a_step_too() -> None:
+    """Last of all: what this step computed itself is created again, or comes later."""
+    kinds = [each.kind for each in diagnosed(replace(EDITED, when="earlier")).fixes]
+
+    assert kinds[-1] == "reset-state"
+    assert "reset-state" not in [each.kind for each in diagnosed(replace(EDITED, when="now")).fixes]

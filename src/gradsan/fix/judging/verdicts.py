@@ -63,7 +63,7 @@ _DRAWING_AGAIN = ("again", "begun", "beside", "open")  # what is computed again 
 _NOT_REPEATED = "the gradients cannot be compared: what is to be computed again cannot be, without an edit"
 _FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program also fails for other reasons"
 _NOT_GIVEN = "the gradients cannot be compared: without an edit, no optimizer can be given them at the same step"
-_GOES_ON = "only its author knows whether the optimizer goes on with what it keeps of earlier steps, or begins again"
+_WITH_MOMENTUM = "only its author knows whether the optimizer keeps its momentum, or starts again without it"
 _AIMED = "only its author knows whether the later loss is to train what the earlier one only compares with"
 _WITHIN = "only its author knows whether the inner backward() is to add to what the outer one gives the same parameters"
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
@@ -314,7 +314,7 @@ def _owned(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if not reference.noted or (len(trial.late) != len(reference.late) and not is_cut_short):
         return Verdict("undecided", _NOT_GIVEN)
     if reference.momentum:
-        return Verdict("undecided", _GOES_ON)
+        return Verdict("undecided", _WITH_MOMENTUM)
     ours, theirs = (replace(each, steps=in_any_order([*each.steps, *each.late])) for each in (trial, reference))
     return _compared(ours, theirs, meaning)
 
