@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import gradsan
+from gradsan.observe import passes
 from gradsan.observe.ledger import book
 from gradsan.observe.ledger.budget import Budget
 
@@ -242,6 +243,8 @@ def forgets_a_term_later() -> None:
 def test_what_begins_late_is_found(program: Program, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what a program chooses to do from some time on is left alone."""
     monkeypatch.setattr(Budget, "grant", 60.0)  # else looks hang on the speed of the machine
+    for share in ("_SHARE", "_SHARE_OF_NEW"):  # and so do snapshots of passes
+        monkeypatch.setattr(passes, share, 1.0)
     monkeypatch.setattr(book, "_STEPS_AT_FIRST", _AT_FIRST)
     monkeypatch.setattr(book, "_PAUSE", _PAUSE)
     with gradsan.watch() as watch:
